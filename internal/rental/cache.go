@@ -3,7 +3,6 @@ package rental
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 )
@@ -13,7 +12,6 @@ const (
 	objectsTTL = 30 * time.Second // instances, templates, SSH keys, API keys and GPU models
 	offersTTL  = 30 * time.Second
 	goneTTL    = 5 * time.Second // an offer that is not available
-	balanceTTL = 10 * time.Second
 )
 
 // Cache holds what was read of the account and the market for the resources that one configured provider serves.
@@ -27,22 +25,30 @@ type Cache struct {
 	GPUs         *Collection[GPUModel]
 
 	client *Client
-	money  Cached[Balance]
 
-	seen   sync.Map // offers by id
 	mu     sync.Mutex
-	offers map[offersKey]*Cached[[]Offer]
-	market map[RentalType]*Collection[Offer]
+	lists  map[string]*Cached[offerList] // by OfferQuery.Key
+	seen   map[string]seenOffer          // by id
+	readAt time.Time                     // when Offer last read an offer by its id
 }
 
-// marketPages is how much of the market is read to find offers by their ids.
-const marketPages = 5
-
-// offersKey is a query, and how many offers of it were read at most.
-type offersKey struct {
-	query string
-	limit int
+// offerList contains the first offers of a query.
+type offerList struct {
+	offers []Offer
+	limit  int // how many were read at most
 }
+
+// serves reports whether the list contains the first offers of the query up to a limit.
+func (l offerList) serves(limit int) bool { return limit <= l.limit || len(l.offers) < l.limit }
+
+// seenOffer is an offer as it was at a time.
+type seenOffer struct {
+	offer Offer
+	at    time.Time
+}
+
+// marketOffers is how many offers are listed to find some by their ids.
+const marketOffers = 5 * MaxPageSize
 
 // NewInstanceLag is how long the API may not find an instance by its id after it was created.
 const NewInstanceLag = time.Minute
@@ -55,10 +61,7 @@ const (
 
 // NewCache returns an empty cache.
 func NewCache(client *Client) *Cache {
-	c := &Cache{
-		client: client,
-		offers: map[offersKey]*Cached[[]Offer]{}, market: map[RentalType]*Collection[Offer]{},
-	}
+	c := &Cache{client: client, lists: map[string]*Cached[offerList]{}, seen: map[string]seenOffer{}}
 	instances := func(status string) func(context.Context, ListOptions) iter.Seq2[Instance, error] {
 		return func(ctx context.Context, options ListOptions) iter.Seq2[Instance, error] {
 			return client.ListInstances(ctx, ListInstancesQuery{Status: status, ListOptions: options})
@@ -89,59 +92,68 @@ func newCollection[T any](
 	}
 }
 
-// Balance returns the account's money.
-func (c *Cache) Balance(ctx context.Context) (Balance, error) {
-	return c.money.Get(ctx, balanceTTL, c.client.Writes("instances"), c.client.GetBalance)
-}
-
 // OffersWithin returns the first offers of a query, limit of them at most. Fewer means that there are no others. The
 // result is not older than maxAge.
 func (c *Cache) OffersWithin(
 	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
 ) ([]Offer, error) {
 	query.PageSize = min(int64(limit), MaxPageSize)
-	key := offersKey{query.Key(), limit}
+	key := query.Key()
 	c.mu.Lock()
-	if c.offers[key] == nil {
-		c.offers[key] = new(Cached[[]Offer])
+	if c.lists[key] == nil {
+		c.lists[key] = new(Cached[offerList])
 	}
-	cached := c.offers[key]
-	var complete []Offer
-	found := false
-	for other, list := range c.offers { // a list that was not cut serves every limit
-		if offers, ok := list.Last(maxAge, 0); ok && other.query == key.query && len(offers) < other.limit {
-			complete, found = offers[:min(limit, len(offers))], true
-		}
-	}
+	cached := c.lists[key]
 	c.mu.Unlock()
-	if found {
-		return complete, nil
+	read := func(ctx context.Context) (offerList, error) { return c.readOffers(ctx, query, limit) }
+	list, err := cached.Get(ctx, maxAge, 0, read)
+	for err == nil && !list.serves(limit) {
+		list, err = cached.Get(ctx, 0, 0, read)
 	}
-	return cached.Get(ctx, maxAge, 0, func(ctx context.Context) ([]Offer, error) {
-		var offers []Offer
-		for offer, err := range c.client.ListOffers(ctx, query) {
-			if err != nil {
-				return nil, err
-			}
-			if offers = append(offers, offer); len(offers) == limit {
-				break
-			}
-		}
-		return offers, nil
-	})
+	return list.offers[:min(limit, len(list.offers))], err
 }
 
-// Offer returns one offer: of a cached list, else by its id, else, from the second offer on, from the list of the
-// market. It is not found if the API does not list it as available.
+func (c *Cache) readOffers(ctx context.Context, query OfferQuery, limit int) (offerList, error) {
+	var offers []Offer
+	for offer, err := range c.client.ListOffers(ctx, query) {
+		if err != nil {
+			return offerList{}, err
+		}
+		c.KeepOffer(offer)
+		if offers = append(offers, offer); len(offers) == limit {
+			break
+		}
+	}
+	return offerList{offers, limit}, nil
+}
+
+// Offer returns one offer: as it was last read, else by its id, else, from the second offer on, from a list. It is not
+// found if the API does not return it as available.
 func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Offer, found bool, err error) {
-	if offer, found = c.cachedOffer(id); found {
+	if offer, found = c.recentOffer(id); found {
 		return offer, offer.Available, nil
 	}
-	if offer, found, err = c.marketOf(kind).Find(ctx, id); err != nil || !found {
-		return offer, false, err
+	if c.readsList() {
+		if _, err := c.OffersWithin(ctx, OfferQuery{Type: kind}, marketOffers, offersTTL); err != nil {
+			return Offer{}, false, err
+		}
+		if offer, found = c.recentOffer(id); found {
+			return offer, offer.Available, nil
+		}
 	}
-	c.KeepOffer(offer)
-	return offer, offer.Available, nil
+	offer, found, err = c.ReadOffer(ctx, id)
+	return offer, found && offer.Available, err
+}
+
+// readsList reports whether Offer has read an offer by its id a moment ago.
+func (c *Cache) readsList() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.readAt) < offersTTL {
+		return true
+	}
+	c.readAt = time.Now()
+	return false
 }
 
 // ReadOffer reads an offer now. It is not found if the API does not find it.
@@ -158,61 +170,27 @@ func (c *Cache) ReadOffer(ctx context.Context, id string) (offer Offer, found bo
 }
 
 // KeepOffer records an offer that was just read.
-func (c *Cache) KeepOffer(offer Offer) { c.seen.Store(offer.ID, seenOffer{offer, time.Now()}) }
+func (c *Cache) KeepOffer(offer Offer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[offer.ID] = seenOffer{offer, time.Now()}
+}
 
 // SeenOffer returns an offer as it was last read in this process.
 func (c *Cache) SeenOffer(id string) (Offer, bool) {
-	seen, found := c.seen.Load(id)
-	if !found {
-		return Offer{}, false
-	}
-	return seen.(seenOffer).offer, true
-}
-
-// seenOffer is an offer as it was at a time.
-type seenOffer struct {
-	offer Offer
-	at    time.Time
-}
-
-func (c *Cache) cachedOffer(id string) (Offer, bool) {
-	if seen, found := c.seen.Load(id); found {
-		ttl := offersTTL
-		if !seen.(seenOffer).offer.Available {
-			ttl = goneTTL
-		}
-		if time.Since(seen.(seenOffer).at) < ttl {
-			return seen.(seenOffer).offer, true
-		}
-	}
-	c.mu.Lock()
-	lists := make([]*Cached[[]Offer], 0, len(c.offers))
-	for _, list := range c.offers {
-		lists = append(lists, list)
-	}
-	c.mu.Unlock()
-	for _, list := range lists {
-		offers, _ := list.Last(offersTTL, 0)
-		if at := slices.IndexFunc(offers, func(o Offer) bool { return o.ID == id }); at >= 0 {
-			return offers[at], true
-		}
-	}
-	return Offer{}, false
-}
-
-func (c *Cache) marketOf(kind RentalType) *Collection[Offer] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.market[kind] == nil {
-		c.market[kind] = &Collection[Offer]{
-			id: Offer.identity, get: c.client.GetOffer,
-			list: func(ctx context.Context, options ListOptions) iter.Seq2[Offer, error] {
-				options.MaxPages = marketPages
-				return c.client.ListOffers(ctx, OfferQuery{Type: kind, ListOptions: options})
-			},
-			writes: func() uint64 { return 0 },
-			ttl:    offersTTL,
-		}
+	seen, found := c.seen[id]
+	return seen.offer, found
+}
+
+func (c *Cache) recentOffer(id string) (Offer, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, found := c.seen[id]
+	ttl := offersTTL
+	if !seen.offer.Available {
+		ttl = goneTTL
 	}
-	return c.market[kind]
+	return seen.offer, found && time.Since(seen.at) < ttl
 }

@@ -8,8 +8,14 @@ import (
 
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
 type Cached[T any] struct {
-	load  lastLoad
-	value T
+	init   sync.Once     // of locked
+	locked chan struct{} // a lock that can be waited for with a context; it guards the fields below
+
+	loaded bool      // there was a load
+	ended  time.Time // when the last load ended
+	writes uint64    // before it
+	value  T
+	err    error
 }
 
 // Get returns the result of the last load if that ended less than maxAge ago or while this call waited for it, and was
@@ -20,84 +26,45 @@ func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
 ) (T, error) {
 	arrived := time.Now()
-	unlock, err := c.load.lock(ctx)
-	if err != nil {
+	select {
+	case c.lock() <- struct{}{}:
+		defer c.unlock()
+	case <-ctx.Done():
 		var none T
-		return none, err
+		return none, ctx.Err()
 	}
-	defer unlock()
-	if c.load.usable(maxAge, writes) || c.load.endedAfter(arrived, writes) {
-		return c.value, c.load.err
+	if c.usable(max(maxAge, time.Since(arrived)), writes) {
+		return c.value, c.err
 	}
 	value, err := load(ctx)
 	if err == nil || ctx.Err() == nil {
-		c.value = value
-		c.load.end(writes, err)
+		c.loaded, c.ended, c.writes, c.value, c.err = true, time.Now(), writes, value, err
 	}
 	return value, err
 }
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	unlock, ok := c.load.tryLock()
-	if !ok {
+	select {
+	case c.lock() <- struct{}{}:
+		defer c.unlock()
+	default:
 		return value, false
 	}
-	defer unlock()
-	if c.load.err != nil || !c.load.usable(maxAge, writes) {
+	if c.err != nil || !c.usable(maxAge, writes) {
 		return value, false
 	}
 	return c.value, true
 }
 
-// lastLoad describes the last load of a Cached. Its lock guards the Cached.
-type lastLoad struct {
-	mu     sync.Mutex // guards locked
-	locked chan struct{}
-	done   bool      // there was a load
-	ended  time.Time // when it ended
-	writes uint64    // before it
-	err    error
+func (c *Cached[T]) lock() chan<- struct{} {
+	c.init.Do(func() { c.locked = make(chan struct{}, 1) })
+	return c.locked
 }
 
-// lock waits for the lock until ctx ends, which a mutex cannot do.
-func (l *lastLoad) lock(ctx context.Context) (unlock func(), err error) {
-	select {
-	case l.channel() <- struct{}{}:
-		return l.unlock, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+func (c *Cached[T]) unlock() { <-c.locked }
 
-func (l *lastLoad) tryLock() (unlock func(), ok bool) {
-	select {
-	case l.channel() <- struct{}{}:
-		return l.unlock, true
-	default:
-		return nil, false
-	}
-}
-
-func (l *lastLoad) unlock() { <-l.locked }
-
-func (l *lastLoad) channel() chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.locked == nil {
-		l.locked = make(chan struct{}, 1)
-	}
-	return l.locked
-}
-
-func (l *lastLoad) usable(maxAge time.Duration, writes uint64) bool {
-	return l.done && l.writes >= writes && time.Since(l.ended) < maxAge
-}
-
-func (l *lastLoad) endedAfter(t time.Time, writes uint64) bool {
-	return l.done && l.writes >= writes && l.ended.After(t)
-}
-
-func (l *lastLoad) end(writes uint64, err error) {
-	l.done, l.ended, l.writes, l.err = true, time.Now(), writes, err
+// usable reports whether the last load ended less than maxAge ago and was not made before one of the writes.
+func (c *Cached[T]) usable(maxAge time.Duration, writes uint64) bool {
+	return c.loaded && c.writes >= writes && time.Since(c.ended) < maxAge
 }

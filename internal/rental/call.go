@@ -61,12 +61,9 @@ type response struct {
 
 // call is the state of one call of a Client method. The transport layers find it in the context of each attempt.
 type call struct {
-	path        string // below the base URL, escaped
-	scope       string // scope that the API key needs
-	auth        auth
-	idempotency idempotency
+	request
+	escapedPath string // below the base URL
 	mask        mask
-	success     []int // documented success statuses
 
 	// attempt is the number of the current attempt, counted from 1. Redirects do not count.
 	attempt int
@@ -121,32 +118,30 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	if req.method != http.MethodGet {
 		defer c.writeCount(req.path[0]).Add(1)
 	}
-	current := &call{
-		path: path, scope: req.scope, auth: req.auth, idempotency: req.idempotency,
-		mask: append(mask{c.apiKey}, req.secrets...), success: req.success, requestTimeout: c.requestTimeout,
+	if req.success == nil {
+		req.success = []int{http.StatusOK}
 	}
-	if current.success == nil {
-		current.success = []int{http.StatusOK}
+	current := &call{
+		request: req, escapedPath: path, mask: append(mask{c.apiKey}, req.secrets...), requestTimeout: c.requestTimeout,
 	}
 	ctx = context.WithValue(ctx, callKey{}, current)
-	httpRequest, err := newHTTPRequest(ctx, resolve(c.base, req.path, path, req.query), req)
+	httpRequest, err := c.newHTTPRequest(ctx, resolve(c.base, req.path, path, req.query), req)
 	if err != nil {
 		return response{}, c.requestError(req, err)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
 	if err != nil {
-		return response{}, c.withReachability(current.networkError(req.method, err))
+		return response{}, c.withReachability(current.networkError(err))
 	}
 	if req.auth == authRequired && !isCached(resp.Header) { // public responses may be cached without an Age header
 		c.clock.observe(resp.Header)
 	}
-	body, err := bufferedBody(resp)
 	if !current.isSuccess(resp) {
-		return response{}, c.withReachability(current.apiError(req.method, resp, body, err))
+		return response{}, c.withReachability(current.apiError(resp))
 	}
 	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
-	if err := decodeSuccess(resp, body, err, req.wantID, out); err != nil {
-		e := current.invalidResponse(req.method, resp, err)
+	if err := decodeSuccess(resp, req.wantID, out); err != nil {
+		e := current.invalidResponse(resp, err)
 		if object, ok := out.(interface{ identity() string }); ok && object.identity() != "" {
 			e.OutcomeUnknown = false
 		}
@@ -161,16 +156,17 @@ func (c *Client) withReachability(e *Error) *Error {
 	return e
 }
 
-// decodeSuccess decodes the body of a success. bodyErr is the reason why body is incomplete, if it is.
-func decodeSuccess(resp *http.Response, body []byte, bodyErr error, wantID string, out any) error {
+// decodeSuccess decodes the body of a success.
+func decodeSuccess(resp *http.Response, wantID string, out any) error {
+	body := bodyOf(resp)
 	switch {
-	case bodyErr != nil:
-		readIdentity(out, body)
-		return bodyErr
+	case body.err != nil:
+		readIdentity(out, body.data)
+		return body.err
 	case out == nil:
 		return nil
 	}
-	if err := decode(resp, body, out); err != nil {
+	if err := decode(resp, body.data, out); err != nil {
 		return err
 	}
 	return checkID(out, wantID)
@@ -180,7 +176,7 @@ func decodeSuccess(resp *http.Response, body []byte, bodyErr error, wantID strin
 // status is 204.
 func (c *call) isSuccess(resp *http.Response) bool {
 	return slices.Contains(c.success, resp.StatusCode) &&
-		(resp.StatusCode == http.StatusNoContent || bytes.HasPrefix(bytes.TrimSpace(peekBody(resp)), []byte("{")))
+		(resp.StatusCode == http.StatusNoContent || bytes.HasPrefix(bytes.TrimSpace(bodyOf(resp).data), []byte("{")))
 }
 
 // send performs an operation and ignores the body of the response.
@@ -196,10 +192,17 @@ func fetch[T any](ctx context.Context, c *Client, req request) (T, error) {
 	return out, err
 }
 
-func newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
+func (c *Client) newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
 	httpRequest := &http.Request{Method: req.method, URL: target, Host: target.Host, Header: http.Header{}}
 	httpRequest = httpRequest.WithContext(ctx)
 	httpRequest.Header.Set("Accept", "application/json")
+	httpRequest.Header.Set("Accept-Language", c.language)
+	httpRequest.Header.Set("User-Agent", c.userAgent)
+	if c.apiKey != "" && req.auth != authNone {
+		httpRequest.Header.Set("Authorization", "Bearer "+c.apiKey)
+		// The API allows templates to be cached for a minute, in which a new template would be missing from the list.
+		httpRequest.Header.Set("Cache-Control", "no-cache")
+	}
 	if req.idempotencyKey != "" {
 		httpRequest.Header.Set("Idempotency-Key", req.idempotencyKey)
 	}

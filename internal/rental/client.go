@@ -84,16 +84,16 @@ func (c Config) GoString() string { return c.String() }
 type Client struct {
 	base           *url.URL
 	apiKey         string
-	transport      http.RoundTripper
+	language       string
+	userAgent      string
+	transport      http.RoundTripper // the layers
+	connections    http.RoundTripper // the last one of them
 	reach          *reachability
-	idle           idleCloser // nil if the transport does not implement it
 	clock          serverClock
 	requestTimeout time.Duration
 	limiter        *limiter // of requests with the key
 	writes         sync.Map // *atomic.Uint64 by the first element of the path
 }
-
-type idleCloser interface{ CloseIdleConnections() }
 
 // New returns a client, or an error if the configuration is invalid. It sends no request.
 func New(config Config) (*Client, error) {
@@ -112,15 +112,12 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
 	}
 	reach := &reachability{baseURL: base.String()}
-	client := &Client{
-		base: base, apiKey: config.APIKey, transport: newTransport(config, reach), reach: reach,
+	return &Client{
+		base: base, apiKey: config.APIKey, language: config.Language, userAgent: config.UserAgent,
+		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
 		requestTimeout: config.RequestTimeout,
 		limiter:        config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
-	}
-	if idle, ok := config.Transport.(idleCloser); ok {
-		client.idle = idle
-	}
-	return client, nil
+	}, nil
 }
 
 func (c Config) withDefaults(base *url.URL) Config {
@@ -166,11 +163,12 @@ func (c *Client) writeCount(path string) *atomic.Uint64 {
 	return count.(*atomic.Uint64)
 }
 
+// Invalidate makes cached results under the first element of a path, such as "instances", as old as after a write.
+func (c *Client) Invalidate(path string) { c.writeCount(path).Add(1) }
+
 // CloseIdleConnections closes the keep-alive connections that are not in use. The client stays usable.
 func (c *Client) CloseIdleConnections() {
-	if c.idle != nil {
-		c.idle.CloseIdleConnections()
-	}
+	(&http.Client{Transport: c.connections}).CloseIdleConnections()
 }
 
 // String returns the base URL, without the API key.

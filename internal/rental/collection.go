@@ -26,15 +26,11 @@ type Collection[T any] struct {
 	lag time.Duration
 
 	listing Cached[*Listing[T]]
-	records records
-}
 
-// records are what a collection has done and found.
-type records struct {
 	mu       sync.Mutex
 	alone    readAlone
 	unlisted int // number of reads of objects that the listing lacks
-	created  map[string]createdObject
+	created  map[string]createdObject[T]
 }
 
 // readAlone is the last read that requested its object.
@@ -44,8 +40,8 @@ type readAlone struct {
 }
 
 // createdObject is an object that this process has created.
-type createdObject struct {
-	object any
+type createdObject[T any] struct {
+	object T
 	at     time.Time
 }
 
@@ -180,17 +176,12 @@ func (c *Collection[T]) readsAlone() bool {
 	if _, ok := c.listing.Last(c.ttl, writes); ok {
 		return false
 	}
-	return c.records.alternate(writes, c.ttl)
-}
-
-// alternate reports whether a read requests its object, and records it.
-func (r *records) alternate(writes uint64, maxAge time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.alone.at.IsZero() && r.alone.writes == writes && time.Since(r.alone.at) < maxAge {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.alone.at.IsZero() && c.alone.writes == writes && time.Since(c.alone.at) < c.ttl {
 		return false
 	}
-	r.alone = readAlone{time.Now(), writes}
+	c.alone = readAlone{time.Now(), writes}
 	return true
 }
 
@@ -200,7 +191,11 @@ const singleReads = 3
 // getUnlisted reads an object that the listing lacks. If there are many, as after hundreds of servers were destroyed
 // outside, one listing of all objects serves them.
 func (c *Collection[T]) getUnlisted(ctx context.Context, id string) (object T, found bool, err error) {
-	if c.all != nil && c.records.countUnlisted() > singleReads {
+	c.mu.Lock()
+	c.unlisted++
+	many := c.unlisted > singleReads
+	c.mu.Unlock()
+	if many && c.all != nil {
 		if listing, err := c.all.load(ctx, c.ttl, maxLookupPages); err == nil {
 			if object, found = listing.Find(id); found {
 				return object, true, nil
@@ -208,13 +203,6 @@ func (c *Collection[T]) getUnlisted(ctx context.Context, id string) (object T, f
 		}
 	}
 	return c.getOne(ctx, id)
-}
-
-func (r *records) countUnlisted() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unlisted++
-	return r.unlisted
 }
 
 func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found bool, err error) {
@@ -229,38 +217,26 @@ func (c *Collection[T]) getOne(ctx context.Context, id string) (object T, found 
 func (c *Collection[T]) Lag() time.Duration { return c.lag }
 
 // Created records an object that this process has created.
-func (c *Collection[T]) Created(object T) { c.records.keep(c.id(object), object) }
+func (c *Collection[T]) Created(object T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.created == nil {
+		c.created = map[string]createdObject[T]{}
+	}
+	c.created[c.id(object)] = createdObject[T]{object, time.Now()}
+}
 
 // Deleted records an object that this process has deleted.
-func (c *Collection[T]) Deleted(id string) { c.records.drop(id) }
-
-func (c *Collection[T]) createdHere(id string) (object T, ok bool) {
-	object, ok = c.records.lately(id, c.lag).(T)
-	return object, ok
+func (c *Collection[T]) Deleted(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.created, id)
 }
 
-func (r *records) keep(id string, object any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.created == nil {
-		r.created = map[string]createdObject{}
-	}
-	r.created[id] = createdObject{object, time.Now()}
-}
-
-func (r *records) drop(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.created, id)
-}
-
-// lately returns an object that was created less than lag ago, or nil.
-func (r *records) lately(id string, lag time.Duration) any {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	made := r.created[id]
-	if time.Since(made.at) >= lag {
-		return nil
-	}
-	return made.object
+// createdHere returns an object that this process has created, while a listing may lack it.
+func (c *Collection[T]) createdHere(id string) (object T, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made, found := c.created[id]
+	return made.object, found && time.Since(made.at) < c.lag
 }

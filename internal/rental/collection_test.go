@@ -74,9 +74,7 @@ func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[obje
 		skipped := f.skipped
 		f.mu.Unlock()
 		f.pause(ctx)
-		for _, entry := range skipped {
-			ReportSkipped(ctx, entry)
-		}
+		reportSkipped(ctx, nil, skipped)
 		for i, o := range all {
 			if ctx.Err() != nil {
 				yield(object{}, ctx.Err())

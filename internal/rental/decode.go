@@ -60,7 +60,7 @@ var errInvalidJSON = errors.New("the response is not valid JSON")
 
 // decodeObject decodes and checks one object. Its errors do not contain those of encoding/json, which quote the body.
 func decodeObject(body []byte, out any) error {
-	if countValues(body) > maxValues {
+	if values, _ := countJSON(body); values > maxValues {
 		return errManyValues
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
@@ -89,9 +89,10 @@ func unmarshalError(err error) error {
 	return errInvalidJSON
 }
 
-// countValues counts the commas and opening brackets of a JSON text without allocation: at least its values minus one.
-func countValues(body []byte) int {
-	count := 0
+// countJSON counts, without allocation, the commas and opening brackets of a JSON text, which are at least its values
+// minus one, and the commas between the entries of the lists in an object.
+func countJSON(body []byte) (values, entries int) {
+	depth := 0
 	inText, escaped := false, false
 	for _, char := range body {
 		switch {
@@ -101,11 +102,19 @@ func countValues(body []byte) int {
 			escaped, inText = char == '\\', char != '"'
 		case char == '"':
 			inText = true
-		case char == ',' || char == '[' || char == '{':
-			count++
+		case char == '[' || char == '{':
+			values++
+			depth++
+		case char == ']' || char == '}':
+			depth--
+		case char == ',':
+			values++
+			if depth == 2 {
+				entries++
+			}
 		}
 	}
-	return count
+	return values, entries
 }
 
 // firstText returns the first non-empty string among the named fields of an object. It ignores the rest of the body,
@@ -144,8 +153,8 @@ type page[T any] struct {
 // decode decodes the entries one by one, and skips those that cannot be decoded.
 func (p *page[T]) decode(body []byte) error {
 	p.bytes = len(body)
-	if err := checkPageSize(body); err != nil {
-		return err
+	if _, entries := countJSON(body); entries >= maxPageItems {
+		return errLongPage
 	}
 	// Data is a pointer to distinguish an empty list from a body that is not a list.
 	var envelope struct {
@@ -172,33 +181,6 @@ func (p *page[T]) decode(body []byte) error {
 			continue
 		}
 		p.items = append(p.items, item)
-	}
-	return nil
-}
-
-// checkPageSize returns an error for a page with too many entries, before it is decoded. It counts the commas between
-// entries.
-func checkPageSize(body []byte) error {
-	depth, commas := 0, 0
-	inText, escaped := false, false
-	for _, char := range body {
-		switch {
-		case escaped:
-			escaped = false
-		case inText:
-			escaped, inText = char == '\\', char != '"'
-		case char == '"':
-			inText = true
-		case char == '[' || char == '{':
-			depth++
-		case char == ']' || char == '}':
-			depth--
-		case char == ',' && depth == 2:
-			commas++
-		}
-	}
-	if commas >= maxPageItems {
-		return errLongPage
 	}
 	return nil
 }

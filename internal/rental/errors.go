@@ -235,3 +235,14 @@ func IsInFlight(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && time.Now().Before(e.InFlightUntil)
 }
+
+// IsDefinitive reports whether the API itself refused a request, or none was sent. After any other error, such as a
+// network error or the page of a proxy, the outcome of the request is unknown.
+func IsDefinitive(err error) bool {
+	apiErr, ok := errors.AsType[*Error](err)
+	if !ok || apiErr.Attempts == 0 {
+		return true
+	}
+	return IsNotFound(err) || IsConflict(err) || IsUnauthorized(err) || IsForbidden(err) || IsInsufficientFunds(err) ||
+		IsValidation(err)
+}

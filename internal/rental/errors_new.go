@@ -2,6 +2,7 @@ package rental
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,8 +53,16 @@ func (c *Client) requestError(req request, cause error) *Error {
 	}
 }
 
+// newError returns an Error with the fields that do not depend on a response.
+func (c *call) newError() *Error {
+	return &Error{
+		Method: c.method, Path: c.mask.printable(c.escapedPath, maxMessage), Scope: c.scope,
+		Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
+	}
+}
+
 // networkError returns the error of a call whose last attempt has no complete response.
-func (c *call) networkError(method string, cause error) *Error {
+func (c *call) networkError(cause error) *Error {
 	// url.Error repeats the whole URL, which Error.Path has already.
 	if wrapped, ok := errors.AsType[*url.Error](cause); ok {
 		cause = wrapped.Err
@@ -62,19 +71,25 @@ func (c *call) networkError(method string, cause error) *Error {
 	if c.lastFailure != nil && (errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded)) {
 		message = fmt.Sprintf("%s; before that: %s", message, c.lastFailure)
 	}
-	return &Error{
-		Method: method, Path: c.mask.printable(c.path, maxMessage), Scope: c.scope,
-		Message: c.mask.printable(message, maxMessage), Attempts: c.attempt, OutcomeUnknown: c.outcomeUnknown,
-		InFlightUntil: c.inFlightUntil, Err: maskedError{cause, c.mask},
-	}
+	e := c.newError()
+	e.Message, e.Err = c.mask.printable(message, maxMessage), maskedError{cause, c.mask}
+	e.OutcomeUnknown = c.outcomeUnknown
+	return e
 }
 
-// apiError returns the error of a response that is not a success. bodyErr is the reason why body is incomplete, if it
-// is.
-func (c *call) apiError(method string, resp *http.Response, body []byte, bodyErr error) *Error {
-	e := c.responseError(method, resp)
+// responseError returns an Error with the fields that do not depend on the body.
+func (c *call) responseError(resp *http.Response) *Error {
+	e := c.newError()
+	e.Status, e.RequestID = resp.StatusCode, c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID)
+	return e
+}
+
+// apiError returns the error of a response that is not a success.
+func (c *call) apiError(resp *http.Response) *Error {
+	e := c.responseError(resp)
 	e.OutcomeUnknown = c.outcomeUnknown
-	code, message, details := parseErrorBody(body)
+	body := bodyOf(resp)
+	code, message, details := parseErrorBody(body.data)
 	e.Message = c.mask.printable(message, maxMessage)
 	if e.Foreign = statusOfCode[code] != resp.StatusCode; !e.Foreign {
 		e.Code = code
@@ -91,33 +106,21 @@ func (c *call) apiError(method string, resp *http.Response, body []byte, bodyErr
 	case resp.StatusCode/100 == 2:
 		e.Message = fmt.Sprintf("the response is not a success of this operation (Content-Type %q)",
 			c.mask.printable(resp.Header.Get("Content-Type"), maxCode))
-	case bodyErr != nil:
-		e.Message, e.Err = bodyErr.Error(), bodyErr
+	case body.err != nil:
+		e.Message, e.Err = body.err.Error(), body.err
 	case e.Message == "":
-		e.Message = strings.ToLower(http.StatusText(resp.StatusCode))
-		if e.Message == "" {
-			e.Message = "no explanation was given"
-		}
+		e.Message = cmp.Or(strings.ToLower(http.StatusText(resp.StatusCode)), "no explanation was given")
 	}
 	return e
 }
 
 // invalidResponse returns the error of a success that cannot be decoded. The API performed the request, but its result
 // is unknown.
-func (c *call) invalidResponse(method string, resp *http.Response, cause error) *Error {
-	e := c.responseError(method, resp)
+func (c *call) invalidResponse(resp *http.Response, cause error) *Error {
+	e := c.responseError(resp)
 	e.Message, e.Err = c.mask.printable(cause.Error(), maxMessage), maskedError{cause, c.mask}
 	e.OutcomeUnknown = c.idempotency != idempotent
 	return e
-}
-
-// responseError returns an Error with the fields that do not depend on the body.
-func (c *call) responseError(method string, resp *http.Response) *Error {
-	return &Error{
-		Method: method, Path: c.mask.printable(c.path, maxMessage), Scope: c.scope, Status: resp.StatusCode,
-		Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
-		RequestID: c.mask.printable(resp.Header.Get("X-Request-Id"), maxRequestID),
-	}
 }
 
 // sanitizeDetails sanitizes all texts of the details.

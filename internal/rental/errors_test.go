@@ -144,15 +144,14 @@ func TestNetworkError_ContainsCauseOnce(t *testing.T) {
 
 // The path of a request contains an id of any length, and the error contains the path.
 func TestError_BoundsThePath(t *testing.T) {
-	c := &call{path: "/instances/" + strings.Repeat("y", 5000), mask: mask{canary}}
+	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: mask{canary}}
 	transport := &scriptedTransport{replies: []reply{{status: http.StatusNotFound, body: errorJSON("not_found")}}}
 	resp, err := transport.RoundTrip(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []*Error{
-		c.apiError("GET", resp, nil, nil), c.invalidResponse("GET", resp, io.EOF), c.networkError("GET", io.EOF),
-	} {
+	resp.Body = newBuffered(nil, nil)
+	for _, e := range []*Error{c.apiError(resp), c.invalidResponse(resp, io.EOF), c.networkError(io.EOF)} {
 		if len(e.Path) > 1100 || !strings.HasPrefix(e.Path, "/instances/y") {
 			t.Errorf("%d bytes of path", len(e.Path))
 		}
@@ -171,12 +170,13 @@ func FuzzErrorBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		status = 400 + (status%200+200)%200
-		c := &call{path: "/x", mask: mask{canary}}
+		c := &call{escapedPath: "/x", mask: mask{canary}}
 		resp, err := (&scriptedTransport{replies: []reply{{status: status, body: body}}}).RoundTrip(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := c.apiError("GET", resp, []byte(body), nil)
+		resp.Body = newBuffered([]byte(body), nil)
+		e := c.apiError(resp)
 		e.ShortKop()
 		texts := []string{e.Error(), e.Code, e.Message, e.Reason(), e.RequestID}
 		for _, issue := range e.Issues() {

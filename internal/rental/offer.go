@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -138,46 +137,16 @@ type OfferQuery struct {
 
 func (q OfferQuery) values() url.Values {
 	values := url.Values{}
-	numbers := make([]string, len(q.NumGPUs))
-	for i, n := range q.NumGPUs {
-		numbers[i] = strconv.FormatInt(n, 10)
+	if q.Type != "" {
+		values.Set("type", string(q.Type))
 	}
-	for name, value := range map[string]string{
-		"gpu":                strings.Join(q.GPU, ","),
-		"num_gpus":           strings.Join(numbers, ","),
-		"type":               string(q.Type),
-		"country":            strings.Join(q.Country, ","),
-		"order":              q.Order,
-		"min_gpus":           formatInt(q.MinGPUs),
-		"min_cuda":           formatFloat(q.MinCUDA),
-		"min_vram_gb":        formatFloat(q.MinVRAMGB),
-		"min_disk_gb":        formatFloat(q.MinDiskGB),
-		"min_reliability":    formatFloat(q.MinReliability),
-		"max_price_kop_h":    formatInt(q.MaxPriceKopH),
-		"min_inet_down_mbps": formatFloat(q.MinInetDownMbps),
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
+	if q.Order != "" {
+		values.Set("order", q.Order)
 	}
-	if q.Verified != nil {
-		values.Set("verified", strconv.FormatBool(*q.Verified))
+	for _, filter := range q.apiFilters() {
+		values.Set(filter.Name, strings.ReplaceAll(filter.Value, listSeparator, ","))
 	}
 	return values
-}
-
-func formatInt(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
-}
-
-func formatFloat(f *float64) string {
-	if f == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
 // ListOffers lists the available offers that match all filters. Public; the API caches responses for 60 seconds.

@@ -11,11 +11,13 @@ import (
 type OfferFilter struct {
 	// Name is the name of the parameter of the API, or of the field of OfferQuery in the same style.
 	Name string
-	// Value is the value of the filter as a text without a unit.
+	// Value is the value of the filter as a text without a unit. A list has listSeparator between its values.
 	Value string
 	// Matches reports whether an offer matches. An offer that omits the value does not match.
 	Matches func(Offer) bool
 }
+
+const listSeparator = ", "
 
 // Filters returns the filters of the query in a fixed order, those of the API first.
 func (q OfferQuery) Filters() []OfferFilter { return append(q.apiFilters(), q.clientFilters()...) }
@@ -24,15 +26,17 @@ func (q OfferQuery) Filters() []OfferFilter { return append(q.apiFilters(), q.cl
 func (q OfferQuery) apiFilters() []OfferFilter {
 	var filters filterList
 	if len(q.GPU) > 0 {
-		filters.add("gpu", strings.Join(q.GPU, ", "), func(o Offer) bool { return slices.Contains(q.GPU, o.GPU.Slug) })
+		filters.add("gpu", strings.Join(q.GPU, listSeparator), func(o Offer) bool {
+			return slices.Contains(q.GPU, o.GPU.Slug)
+		})
 	}
 	if len(q.NumGPUs) > 0 {
-		value := strings.Trim(strings.ReplaceAll(fmt.Sprint(q.NumGPUs), " ", ", "), "[]")
+		value := strings.Trim(strings.ReplaceAll(fmt.Sprint(q.NumGPUs), " ", listSeparator), "[]")
 		filters.add("num_gpus", value, func(o Offer) bool { return slices.Contains(q.NumGPUs, o.GPU.Count) })
 	}
 	filters.atLeast("min_gpus", q.MinGPUs, func(o Offer) *int64 { return &o.GPU.Count })
 	if len(q.Country) > 0 {
-		filters.add("country", strings.Join(q.Country, ", "), func(o Offer) bool {
+		filters.add("country", strings.Join(q.Country, listSeparator), func(o Offer) bool {
 			return o.Country != nil && slices.Contains(q.Country, *o.Country)
 		})
 	}
@@ -45,7 +49,7 @@ func (q OfferQuery) apiFilters() []OfferFilter {
 	addAtLeast(&filters, "min_disk_gb", q.MinDiskGB, func(o Offer) *int64 { return o.Disk.MaxGB })
 	addAtLeast(&filters, "min_inet_down_mbps", q.MinInetDownMbps, func(o Offer) *int64 { return o.Network.DownMbps })
 	if q.MaxPriceKopH != nil {
-		filters.add("max_price_kop_h", formatInt(q.MaxPriceKopH), func(o Offer) bool {
+		filters.add("max_price_kop_h", strconv.FormatInt(*q.MaxPriceKopH, 10), func(o Offer) bool {
 			price, ok := o.PriceKopH(q.Type)
 			return ok && price <= *q.MaxPriceKopH
 		})
@@ -63,12 +67,12 @@ func (q OfferQuery) clientFilters() []OfferFilter {
 	filters.atLeast("min_ports", q.MinPorts, func(o Offer) *int64 { return o.Network.Ports })
 	addAtLeast(&filters, "min_disk_bw_mbps", q.MinDiskBWMBps, func(o Offer) *int64 { return o.Disk.BWMBps })
 	if len(q.ExcludeCountries) > 0 {
-		filters.add("exclude_countries", strings.Join(q.ExcludeCountries, ", "), func(o Offer) bool {
+		filters.add("exclude_countries", strings.Join(q.ExcludeCountries, listSeparator), func(o Offer) bool {
 			return o.Country != nil && !slices.Contains(q.ExcludeCountries, *o.Country)
 		})
 	}
 	if len(q.ExcludeOfferIDs) > 0 {
-		filters.add("exclude_offer_ids", strings.Join(q.ExcludeOfferIDs, ", "), func(o Offer) bool {
+		filters.add("exclude_offer_ids", strings.Join(q.ExcludeOfferIDs, listSeparator), func(o Offer) bool {
 			return !slices.Contains(q.ExcludeOfferIDs, o.ID)
 		})
 	}
@@ -92,7 +96,7 @@ func addAtLeast[T int64 | float64](l *filterList, name string, minimum *float64,
 	if minimum == nil {
 		return
 	}
-	l.add(name, formatFloat(minimum), func(o Offer) bool {
+	l.add(name, strconv.FormatFloat(*minimum, 'f', -1, 64), func(o Offer) bool {
 		value := field(o)
 		return value != nil && float64(*value) >= *minimum
 	})

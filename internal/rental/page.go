@@ -70,7 +70,7 @@ func readPages[T any](ctx context.Context, c *Client, req request, options ListO
 			yield(zero, err)
 			return
 		}
-		c.reportSkipped(ctx, current.skipped)
+		reportSkipped(ctx, mask{c.apiKey}, current.skipped)
 		size := len(current.items) + len(current.skipped)
 		if err := progress.add(size, current.bytes); err != nil {
 			yield(zero, c.listError(req, err))

@@ -17,7 +17,7 @@ type panicTransport struct {
 
 func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	current := callFrom(req.Context())
-	if login := current.auth == authNone; login != (p.value == "login") {
+	if login := req.Header.Get("Authorization") == ""; login != (p.value == "login") {
 		return nil, errors.New("the other request panics")
 	}
 	config := Config{BaseURL: "https://rent.example/api/v1", APIKey: canary}
@@ -32,9 +32,9 @@ func (p *panicTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 			config Config
 		}{p.client, config})
 	case "error":
-		panic(current.networkError(req.Method, errors.New("proxy said "+canary)))
+		panic(current.networkError(errors.New("proxy said " + canary)))
 	case "login":
-		panic(current.networkError(req.Method, errors.New("proxy said "+canary+" and "+deviceSecret)))
+		panic(current.networkError(errors.New("proxy said " + canary + " and " + deviceSecret)))
 	}
 	var none *Client
 	return nil, errors.New(none.base.Host)

@@ -88,7 +88,7 @@ func (c *call) isAnswer(resp *http.Response) bool {
 
 // isAPIError reports whether a response is a documented error of the API.
 func isAPIError(resp *http.Response) bool {
-	code, _, _ := parseErrorBody(peekBody(resp))
+	code, _, _ := parseErrorBody(bodyOf(resp).data)
 	return statusOfCode[code] == resp.StatusCode
 }
 

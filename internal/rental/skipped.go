@@ -15,17 +15,13 @@ func WithSkipped(ctx context.Context, report func(Skipped)) context.Context {
 	return context.WithValue(ctx, skippedKey{}, report)
 }
 
-// ReportSkipped calls the function of WithSkipped, if there is one.
-func ReportSkipped(ctx context.Context, entry Skipped) {
-	if report, ok := ctx.Value(skippedKey{}).(func(Skipped)); ok {
-		report(entry)
+// reportSkipped calls the function of WithSkipped, if there is one, with sanitized texts.
+func reportSkipped(ctx context.Context, mask mask, skipped []Skipped) {
+	report, ok := ctx.Value(skippedKey{}).(func(Skipped))
+	if !ok {
+		return
 	}
-}
-
-// reportSkipped reports entries with sanitized texts.
-func (c *Client) reportSkipped(ctx context.Context, skipped []Skipped) {
-	mask := mask{c.apiKey}
 	for _, entry := range skipped {
-		ReportSkipped(ctx, Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
+		report(Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
 	}
 }

@@ -19,8 +19,6 @@ const pingTimeout = 10 * time.Second
 
 // newTransport assembles the layers. A request passes them from the top of this list to the bottom.
 //
-//	auth        the API key, once per call
-//	header      language and user agent, once per call
 //	retry       repeats the layers below, and follows redirects
 //	rate limit  waits until the rate limit allows the attempt; outside of timeout and log, which measure the API only
 //	reachable   gives up on an API that has never answered
@@ -41,9 +39,12 @@ func newTransport(config Config, reach *reachability) http.RoundTripper {
 		log:        config.Log,
 		reach:      reach,
 	}
-	layers = newRetryLayer(layers, config.MaxRetries, config.Backoff, reach)
-	layers = headerLayer{next: layers, language: config.Language, userAgent: config.UserAgent}
-	return authLayer{next: layers, apiKey: config.APIKey}
+	return retryLayer{
+		client:     &http.Client{Transport: layers, CheckRedirect: checkRedirect},
+		maxRetries: config.MaxRetries,
+		backoff:    config.Backoff,
+		reach:      reach,
+	}
 }
 
 // maxHeader is the maximum size of a response header in bytes.

@@ -3,7 +3,6 @@ package rental
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -106,7 +105,7 @@ func (limit bodyTooLarge) Error() string {
 }
 
 // readBody reads and closes a body. A body that is too large is not an error here, because a retry would return the
-// same: bufferedBody returns the error.
+// same: the error is in the result.
 func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 	data, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
 	if closeErr := body.Close(); err == nil && closeErr != nil {
@@ -135,21 +134,5 @@ func newBuffered(data []byte, err error) *buffered {
 // Close implements io.Closer.
 func (*buffered) Close() error { return nil }
 
-var errNotBuffered = errors.New("the body of the response was not read")
-
-// bufferedBody returns the body of a response, and an error if it is incomplete.
-func bufferedBody(resp *http.Response) ([]byte, error) {
-	body, ok := resp.Body.(*buffered)
-	if !ok {
-		return nil, errNotBuffered
-	}
-	return body.data, body.err
-}
-
-// peekBody returns the body of a response as far as it was read.
-func peekBody(resp *http.Response) []byte {
-	if body, ok := resp.Body.(*buffered); ok {
-		return body.data
-	}
-	return nil
-}
+// bodyOf returns the body of a response that attemptLayer has read.
+func bodyOf(resp *http.Response) *buffered { return resp.Body.(*buffered) }

@@ -32,17 +32,6 @@ type retryLayer struct {
 	reach      *reachability
 }
 
-func newRetryLayer(
-	next http.RoundTripper, maxRetries int, pauses backoff.Exponential, reach *reachability,
-) retryLayer {
-	return retryLayer{
-		client:     &http.Client{Transport: next, CheckRedirect: checkRedirect},
-		maxRetries: maxRetries,
-		backoff:    pauses,
-		reach:      reach,
-	}
-}
-
 type noRetriesKey struct{}
 
 // WithoutRetries returns a context whose calls send one attempt for each request, for callers that repeat the call.
@@ -171,7 +160,7 @@ func failure(resp *http.Response, err error) error {
 		}
 		return err
 	}
-	if code, _, _ := parseErrorBody(peekBody(resp)); statusOfCode[code] == resp.StatusCode {
+	if code, _, _ := parseErrorBody(bodyOf(resp).data); statusOfCode[code] == resp.StatusCode {
 		return fmt.Errorf("%d %s", resp.StatusCode, code)
 	}
 	return fmt.Errorf("%d %s, not from the API", resp.StatusCode, http.StatusText(resp.StatusCode))

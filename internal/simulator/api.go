@@ -17,12 +17,13 @@ type call struct {
 	*engine
 	r      *http.Request
 	params map[string]string
-	body   []byte
-	// bodyErr is the error of reading the body. It is reported after authorization.
+	// fields are the members of the body. bodyErr is the error of reading it, which is reported after authorization.
+	fields  *fields
 	bodyErr error
 	// key is the API key of the caller, nil for public operations.
 	key *apiKey
-	// status and header are those of a successful response. A handler may change them.
+	// status and header are those of a successful response, at first 200 and empty. A handler may change them. Without a
+	// result the status is 204.
 	status int
 	header http.Header
 }
@@ -37,6 +38,10 @@ type admission struct {
 	quirks *quirkSet
 	// path is relative to the base path and escaped.
 	path string
+	// route is nil if no route has the path and the method; allowed are then the methods of the path.
+	route   *route
+	params  map[string]string
+	allowed []string
 }
 
 type admissionKey struct{}
@@ -57,7 +62,7 @@ func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *htt
 		panic(http.ErrAbortHandler)
 	}
 	if a.fault.Status != 0 && a.fault.Drop != DropAfter {
-		s.sendFault(w, a)
+		s.writeReply(w, a, a.fault.reply(a.lang))
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
@@ -65,25 +70,15 @@ func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *htt
 		service = s.quirked(service, a)
 	}
 	if a.fault.Drop == DropAfter {
-		service.ServeHTTP(&discardWriter{header: h.Clone()}, r)
+		service.ServeHTTP(&recorder{w: w, header: h.Clone()}, r)
 		if a.fault.Status != 0 {
-			s.sendFault(w, a)
+			s.writeReply(w, a, a.fault.reply(a.lang))
 			return
 		}
 		s.logStatus(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	service.ServeHTTP(w, r)
-}
-
-// sendFault writes the response of a fault.
-func (s *Simulator) sendFault(w http.ResponseWriter, a admission) {
-	rep, err := a.fault.reply(a.lang)
-	if err != nil {
-		s.writeError(w, a, err)
-		return
-	}
-	s.writeReply(w, a, rep)
 }
 
 // serveOperation serves a request in this order: route, rate limit, body, key, handler.
@@ -93,9 +88,7 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 		panic("simulator: Config.Wrap must hand on the context of the request")
 	}
 	defer s.recoverPanic(w, a)
-	rt, params, allowed := findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern },
-		r.Method, a.path)
-	if rt != nil && rt.cors {
+	if a.route != nil && a.route.cors() {
 		// Set first, so that web pages can also read errors.
 		allowAnyOrigin(w.Header())
 	}
@@ -106,10 +99,10 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 	}
 	var rep *reply
 	var err error
-	if rt == nil {
-		rep, err = unmatchedRoute(r.Method, a.path, allowed)
+	if a.route == nil {
+		rep, err = unmatchedRoute(r.Method, a.path, a.allowed)
 	} else {
-		rep, err = s.perform(w, r, rt, params)
+		rep, err = s.perform(w, r, a)
 	}
 	if err != nil {
 		s.writeError(w, a, err)
@@ -125,19 +118,14 @@ func allowAnyOrigin(h http.Header) {
 		"X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
 }
 
-// discardWriter discards a response.
-type discardWriter struct{ header http.Header }
-
-func (d *discardWriter) Header() http.Header         { return d.header }
-func (d *discardWriter) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discardWriter) WriteHeader(int)             {}
-
 // admit advances a manual clock, logs the request and counts it for the rate limit.
 func (s *Simulator) admit(r *http.Request) admission {
 	a := admission{
 		lang: parseLanguage(r.Header.Get("Accept-Language")),
 		path: strings.TrimPrefix(r.URL.EscapedPath(), basePath),
 	}
+	a.route, a.params, a.allowed = findRoute(routes, func(rt *route) (string, string) { return rt.method, rt.pattern },
+		r.Method, a.path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.step()
@@ -165,20 +153,14 @@ func hostWithoutPort(address string) string {
 	return host
 }
 
-// perform runs the operation of a route.
-func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, rt *route, params map[string]string) (*reply,
-	error) {
-	c := &call{r: r, params: params, status: rt.status, header: http.Header{}}
+// perform runs the operation of a route and encodes its result.
+func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, a admission) (*reply, error) {
+	c := &call{r: r, params: a.params, status: http.StatusOK, header: http.Header{}}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		// Read before taking the lock, so that a slow client does not block others.
-		c.body, c.bodyErr = readBody(w, r)
+		c.fields, c.bodyErr = readFields(w, r)
 	}
-	return s.runOperation(c, rt)
-}
-
-// runOperation runs the handler and encodes its result. Handlers return copies, so encoding needs no lock.
-func (s *Simulator) runOperation(c *call, rt *route) (*reply, error) {
-	result, saved, err := s.handle(c, rt)
+	result, saved, err := s.handle(c, a.route)
 	if !saved {
 		if err := s.persist(); err != nil {
 			return nil, err
@@ -187,15 +169,15 @@ func (s *Simulator) runOperation(c *call, rt *route) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := jsonReply(c.status, result)
-	if err != nil {
-		return nil, err
+	if result == nil {
+		c.status = http.StatusNoContent
 	}
+	rep := jsonReply(c.status, result) // handlers return copies, so this needs no lock
 	rep.header = c.header
-	if rt.cached {
+	if a.route.cached() {
 		rep.header.Set("Cache-Control", cacheControl(c.key))
 	}
-	if rt.access == accessOptional {
+	if a.route.access == accessOptional {
 		rep.header.Set("Vary", "Authorization")
 	}
 	return rep, nil
@@ -234,7 +216,7 @@ func unmatchedRoute(method, path string, allowed []string) (*reply, error) {
 	}
 	if method == http.MethodOptions && slices.ContainsFunc(routes, func(rt route) bool {
 		_, ok := matchPattern(rt.pattern, path)
-		return ok && rt.cors
+		return ok && rt.cors()
 	}) {
 		h := http.Header{}
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -254,11 +236,7 @@ func (s *Simulator) writeError(w http.ResponseWriter, a admission, err error) {
 		s.log.Error("internal error", "request_id", id, "error", err)
 		e = newError(codeInternal).withDetail("request_id", id)
 	}
-	rep, err := errorReply(e, a.lang)
-	if err != nil {
-		panic(err)
-	}
-	s.writeReply(w, a, rep)
+	s.writeReply(w, a, errorReply(e, a.lang))
 }
 
 func (s *Simulator) writeReply(w http.ResponseWriter, a admission, rep *reply) {

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -27,12 +28,7 @@ const (
 
 // setClockDefaults sets the defaults of the clock and validates its fields.
 func (c *Config) setClockDefaults() error {
-	if c.TimeScale == 0 {
-		c.TimeScale = 1
-	}
-	if c.Boot == 0 {
-		c.Boot = defaultBoot
-	}
+	c.TimeScale, c.Boot = cmp.Or(c.TimeScale, 1), cmp.Or(c.Boot, defaultBoot)
 	if !(c.TimeScale >= minTimeScale && c.TimeScale <= maxTimeScale) { // also false for NaN
 		return fmt.Errorf("time scale %v: must be %v to %d", c.TimeScale, minTimeScale, maxTimeScale)
 	}
@@ -50,6 +46,12 @@ func (c *Config) setClockDefaults() error {
 	}
 	if c.Clock == ClockManual && c.TimeScale != 1 {
 		return errors.New("time scale: only a real clock has one")
+	}
+	if c.Start.IsZero() {
+		c.Start = time.Now()
+		if c.Clock == ClockManual {
+			c.Start = c.Start.Truncate(time.Second)
+		}
 	}
 	return nil
 }
@@ -70,21 +72,10 @@ type clock interface {
 	step()
 }
 
-func newClock(c Config) clock {
+// newClock returns a clock that starts at an instant. Simulated time does not pass while no simulator runs.
+func newClock(c Config, from time.Time) clock {
 	if c.Clock == ClockManual {
-		start := c.Start
-		if start.IsZero() {
-			start = time.Now().Truncate(time.Second)
-		}
-		return &manualClock{at: start.UTC().Truncate(clockResolution), every: c.Step}
-	}
-	return newRealClock(c, time.Now())
-}
-
-// resumeClock returns a clock that continues from an instant. Simulated time does not pass while no simulator runs.
-func resumeClock(c Config, from time.Time) clock {
-	if c.Clock == ClockManual {
-		return &manualClock{at: from, every: c.Step}
+		return &manualClock{at: from.UTC().Truncate(clockResolution), every: c.Step}
 	}
 	return newRealClock(c, from)
 }

@@ -1,8 +1,10 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,32 +103,27 @@ func (c Config) Validate() error {
 
 // withDefaults returns the configuration with all defaults, or an error if a field is invalid.
 func (c Config) withDefaults() (Config, error) {
-	switch c.Clock {
-	case "":
-		c.Clock = ClockReal
-	case ClockReal, ClockManual:
-	default:
-		return c, fmt.Errorf("clock %q: must be %q or %q", c.Clock, ClockReal, ClockManual)
+	for _, option := range []struct {
+		name    string
+		value   *string
+		allowed []string // the first one is the default
+	}{
+		{"clock", &c.Clock, []string{ClockReal, ClockManual}},
+		{"market", &c.Market, []string{MarketMoving, MarketStill, MarketScarce}},
+		{"limiter", &c.Limiter, []string{LimiterWindow, LimiterBucket}},
+		{"rate reset", &c.RateReset, []string{ResetSeconds, ResetEpoch}},
+	} {
+		*option.value = cmp.Or(*option.value, option.allowed[0])
+		if !slices.Contains(option.allowed, *option.value) {
+			allowed := `"` + strings.Join(option.allowed, `" or "`) + `"`
+			return c, fmt.Errorf("%s %q: must be %s", option.name, *option.value, allowed)
+		}
 	}
-	switch c.Market {
-	case "":
-		c.Market = MarketMoving
-	case MarketMoving, MarketStill, MarketScarce:
-	default:
-		return c, fmt.Errorf("market %q: must be %q, %q or %q", c.Market, MarketMoving, MarketStill, MarketScarce)
-	}
-	if err := c.setLimiterDefaults(); err != nil {
-		return c, err
-	}
-	if c.MarketScale == 0 {
-		c.MarketScale = 1
-	}
+	c.MarketScale = cmp.Or(c.MarketScale, 1)
 	if c.MarketScale < 0 || c.MarketScale > maxMarketScale {
 		return c, fmt.Errorf("market scale %d: must be 1 to %d", c.MarketScale, maxMarketScale)
 	}
-	if c.Listen == "" {
-		c.Listen = defaultListen
-	}
+	c.Listen = cmp.Or(c.Listen, defaultListen)
 	if err := c.setClockDefaults(); err != nil {
 		return c, err
 	}
@@ -147,21 +144,4 @@ func (c Config) withDefaults() (Config, error) {
 		c.Log = hclog.NewNullLogger()
 	}
 	return c, nil
-}
-
-// setLimiterDefaults sets the defaults of the rate limiter and validates its fields.
-func (c *Config) setLimiterDefaults() error {
-	if c.Limiter == "" {
-		c.Limiter = LimiterWindow
-	}
-	if c.RateReset == "" {
-		c.RateReset = ResetSeconds
-	}
-	if c.Limiter != LimiterWindow && c.Limiter != LimiterBucket {
-		return fmt.Errorf("limiter %q: must be %q or %q", c.Limiter, LimiterWindow, LimiterBucket)
-	}
-	if c.RateReset != ResetSeconds && c.RateReset != ResetEpoch {
-		return fmt.Errorf("rate reset %q: must be %q or %q", c.RateReset, ResetSeconds, ResetEpoch)
-	}
-	return nil
 }

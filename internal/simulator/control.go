@@ -46,9 +46,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 			e = newError(codeInternal)
 			s.log.Error("control: internal error", "error", err)
 		}
-		if rep, err = errorReply(e, lang); err != nil {
-			panic(err)
-		}
+		rep = errorReply(e, lang)
 	}
 	if err := rep.writeTo(w); err != nil {
 		s.log.Debug("client disconnected", "error", err)
@@ -69,25 +67,22 @@ func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, err
 		}
 		return nil, newError(codeNotFound)
 	}
-	var body []byte
+	f := &fields{}
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		var err error
-		if body, err = readBody(w, r); err != nil {
+		if f, err = readFields(w, r); err != nil {
 			return nil, err
 		}
-	}
-	f, err := parseStrictFields(body)
-	if err != nil {
-		return nil, err
+		f.strict = true
 	}
 	result, err := rt.handle(s, params, f)
 	if err != nil {
 		return nil, err
 	}
 	if result == nil {
-		return jsonReply(http.StatusNoContent, nil)
+		return jsonReply(http.StatusNoContent, nil), nil
 	}
-	return jsonReply(http.StatusOK, result)
+	return jsonReply(http.StatusOK, result), nil
 }
 
 // isLocal reports whether a request comes from this machine and not from a page of another site. A page of another site

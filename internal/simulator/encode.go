@@ -17,23 +17,24 @@ type reply struct {
 }
 
 // jsonReply encodes a body. A reply with status 204 has none.
-func jsonReply(status int, body any) (*reply, error) {
+func jsonReply(status int, body any) *reply {
 	r := &reply{status: status, header: http.Header{}}
-	if status == http.StatusNoContent {
-		return r, nil
+	if status != http.StatusNoContent {
+		r.contentType = "application/json; charset=utf-8"
+		r.body = encodeJSON(body)
 	}
-	var err error
-	r.contentType = "application/json; charset=utf-8"
-	r.body, err = encodeJSON(body)
-	return r, err
+	return r
 }
 
-func encodeJSON(body any) ([]byte, error) {
+// encodeJSON encodes a body, which consists of types that can always be encoded.
+func encodeJSON(body any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(body)
-	return out.Bytes(), err
+	if err := enc.Encode(body); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
 }
 
 type errorView struct {
@@ -52,7 +53,7 @@ type issueView struct {
 }
 
 // errorReply encodes an error in a language.
-func errorReply(e *apiError, l language) (*reply, error) {
+func errorReply(e *apiError, l language) *reply {
 	view := errorView{errorBody{Code: e.code, Message: e.text.in(l), Details: e.details}}
 	if len(e.issues) > 0 {
 		issues := make([]issueView, 0, len(e.issues))
@@ -61,13 +62,10 @@ func errorReply(e *apiError, l language) (*reply, error) {
 		}
 		view.Error.Details = map[string]any{"issues": issues}
 	}
-	r, err := jsonReply(e.status, view)
-	if err != nil {
-		return nil, err
-	}
+	r := jsonReply(e.status, view)
 	r.header.Set("Content-Language", l.String())
 	maps.Copy(r.header, e.header)
-	return r, nil
+	return r
 }
 
 // writeTo writes the reply. An error means that the client disconnected.

@@ -99,7 +99,7 @@ func emptyEngine(from engineOptions) *engine {
 	w.templates = catalogTemplates(w.nextSeq)
 	w.fundsExhausted = event{priority: priorityFunds, run: w.stopForLowBalance}
 	for n, o := range w.offers {
-		w.index.offers[o.id] = o
+		w.index.offers[o.ID] = o
 		o.index = uint64(n)
 		if w.isScarce(o) {
 			o.Listed = false

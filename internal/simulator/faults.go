@@ -141,10 +141,10 @@ func (f Fault) delay(r *http.Request) error {
 }
 
 // reply returns the response of the fault.
-func (f Fault) reply(l language) (*reply, error) {
+func (f Fault) reply(l language) *reply {
 	code, known := codeOfStatus(f.Status)
 	if !known {
-		return htmlReply(f.Status), nil
+		return htmlReply(f.Status)
 	}
 	e := newError(code)
 	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {

@@ -60,10 +60,10 @@ func (e *engine) viewModel(m gpuModel) gpuModelView {
 		if o.model.slug != m.slug || !o.available() {
 			continue
 		}
-		view.AvailableGPUs += o.count
-		view.FromKopH = minPrice(view.FromKopH, ceilDiv(o.OnDemandKopH, o.count))
+		view.AvailableGPUs += o.GPU.Count
+		view.FromKopH = minPrice(view.FromKopH, ceilDiv(o.OnDemandKopH, o.GPU.Count))
 		if o.InterruptibleKopH != nil {
-			view.FromInterruptibleKopH = minPrice(view.FromInterruptibleKopH, ceilDiv(*o.InterruptibleKopH, o.count))
+			view.FromInterruptibleKopH = minPrice(view.FromInterruptibleKopH, ceilDiv(*o.InterruptibleKopH, o.GPU.Count))
 		}
 	}
 	return view

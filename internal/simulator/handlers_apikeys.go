@@ -1,6 +1,9 @@
 package simulator
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 func (c *call) listAPIKeys() (any, error) {
 	active := func(k *apiKey) bool { return k.active(c.now) }
@@ -14,10 +17,7 @@ var (
 
 // createAPIKey does not grant scopes that the issuing key lacks.
 func (c *call) createAPIKey() (any, error) {
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
+	f := c.fields
 	f.require("name", "scopes")
 	name := f.str("name", 1, 60)
 	requested := f.strings("scopes", 100)
@@ -48,6 +48,7 @@ func (c *call) createAPIKey() (any, error) {
 	if c.activeKeys() >= maxAPIKeys {
 		return nil, conflict("Достигнут предел числа ключей", "The limit of API keys is reached")
 	}
+	c.status = http.StatusCreated
 	k, secret := c.issueKey(*name, sourceAPI, scopes, days)
 	return apiKeyCreatedView{viewAPIKey(k), secret}, nil
 }

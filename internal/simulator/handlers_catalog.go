@@ -21,11 +21,12 @@ func (c *call) listOffers() (any, error) {
 	}
 	sorted := filters.sorted(c.withPhantom(filters, market), market)
 	if req.after != nil {
-		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.id == req.after.After })
+		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.ID == req.after.ID })
 		sorted = sorted[last+1:]
 	}
 	following := slices.DeleteFunc(sorted, func(o *offer) bool { return !filters.matches(o) })
-	return newPage(c, req, market, following, func(o *offer) string { return o.id }, c.offerViewer())
+	position := func(o *offer) cursorPosition { return cursorPosition{ID: o.ID, PriceChanges: market} }
+	return newPage(c, req, following, position, c.offerViewer()), nil
 }
 
 func (c *call) getOffer() (any, error) {

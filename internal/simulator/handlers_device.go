@@ -11,10 +11,7 @@ import (
 const defaultClientName = "CLI"
 
 func (c *call) createDeviceCode() (any, error) {
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
+	f := c.fields
 	var clientName string
 	if name := f.str("client_name", 0, 60); name != nil {
 		clientName = *name
@@ -32,10 +29,7 @@ func (c *call) createDeviceCode() (any, error) {
 }
 
 func (c *call) createDeviceToken() (any, error) {
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
+	f := c.fields
 	f.require("device_code")
 	code := f.str("device_code", 1, 200)
 	if err := f.finish(); err != nil {

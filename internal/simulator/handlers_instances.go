@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"net/http"
 	"slices"
 	"unicode/utf8"
 )
@@ -24,18 +25,13 @@ func (c *call) createInstance() (any, error) {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
 	if i := c.byIdempotencyKey[idempotencyKey]; i != nil && !c.forgets(i) {
-		c.status = 200
 		c.header.Set("Idempotent-Replayed", "true")
 		if i.FirstAnswer != nil && c.requestHas(quirkFirstAnswerReplays) {
 			return *i.FirstAnswer, nil
 		}
 		return c.viewInstance(i), nil
 	}
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
-	o, err := readRentRequest(f)
+	o, err := readRentRequest(c.fields)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +43,7 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.status = http.StatusCreated
 	c.byIdempotencyKey[idempotencyKey] = i
 	answer := c.viewInstance(i)
 	if c.quirks.has(quirkFirstAnswerReplays) {
@@ -79,10 +76,7 @@ func (c *call) updateInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
+	f := c.fields
 	f.require("name")
 	var name *string
 	if !f.isNull("name") {

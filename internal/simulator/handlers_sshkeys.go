@@ -1,20 +1,20 @@
 package simulator
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 func (c *call) listSSHKeys() (any, error) {
 	return listPage(c, "ssh-keys", parseQuery(c.r.URL), c.sshKeys, false, keepAll, viewSSHKey)
 }
 
 func (c *call) createSSHKey() (any, error) {
-	f, err := parseFields(c.body)
+	k, err := readSSHKey(c.fields)
 	if err != nil {
 		return nil, err
 	}
-	k, err := readSSHKey(f)
-	if err != nil {
-		return nil, err
-	}
+	c.status = http.StatusCreated
 	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.now
 	c.sshKeys = append(c.sshKeys, k)
 	return viewSSHKey(k), nil

@@ -1,5 +1,7 @@
 package simulator
 
+import "net/http"
+
 func (c *call) listTemplates() (any, error) {
 	visible := func(t *template) bool {
 		return !t.Deleted && (t.Owner == ownerCatalog || c.key != nil)
@@ -8,17 +10,14 @@ func (c *call) listTemplates() (any, error) {
 }
 
 func (c *call) createTemplate() (any, error) {
-	f, err := parseFields(c.body)
-	if err != nil {
-		return nil, err
-	}
-	t, err := readTemplate(f)
+	t, err := readTemplate(c.fields)
 	if err != nil {
 		return nil, err
 	}
 	if c.ownTemplates() >= maxOwnTemplates {
 		return nil, conflict("Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached")
 	}
+	c.status = http.StatusCreated
 	t.Seq, t.Slug = c.nextSeq(), c.newSlug(t.Name)
 	c.templates = append(c.templates, t)
 	return viewTemplate(t), nil

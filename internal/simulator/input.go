@@ -35,8 +35,8 @@ var (
 	textMediaType = text{"Content-Type должен быть application/json", "Content-Type must be application/json"}
 )
 
-// readBody reads a JSON body of at most maxBody bytes. It returns nil for an empty body.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readFields reads the members of a JSON body of at most maxBody bytes. An empty body is an empty object.
+func readFields(w http.ResponseWriter, r *http.Request) (*fields, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
 		return nil, newError(codeValidation).withStatus(http.StatusRequestEntityTooLarge).
@@ -46,14 +46,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, invalid("body", textBadJSON)
 	}
+	f := &fields{members: map[string]json.RawMessage{}}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, nil
+		return f, nil
 	}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || media != "application/json" || (charset != "" && !isUTF8(charset)) {
 		return nil, invalid("body", textMediaType)
 	}
-	return body, nil
+	if !utf8.Valid(body) || json.Unmarshal(body, &f.members) != nil || f.members == nil {
+		return nil, invalid("body", textBadJSON)
+	}
+	return f, nil
 }
 
 func isUTF8(charset string) bool {
@@ -64,6 +68,15 @@ func isUTF8(charset string) bool {
 type issues []issue
 
 func (l *issues) add(field string, t text) { *l = append(*l, issue{field, t}) }
+
+// within returns a value that lies between low and high, or nil.
+func (l *issues) within(field string, value *int64, low, high int64) *int64 {
+	if value != nil && (*value < low || *value > high) {
+		l.add(field, textRange.with(low, high))
+		return nil
+	}
+	return value
+}
 
 func (l issues) err() error {
 	if len(l) == 0 {
@@ -79,32 +92,9 @@ func (l issues) err() error {
 type fields struct {
 	issues
 	members map[string]json.RawMessage
-	// strict makes unknown members an error.
+	// strict makes unknown members an error, in the control API. The API document does not say that they are refused.
 	strict bool
 	known  []string
-}
-
-// parseStrictFields is for the control API, which refuses unknown members.
-func parseStrictFields(body []byte) (*fields, error) {
-	f, err := parseFields(body)
-	if err != nil {
-		return nil, err
-	}
-	f.strict = true
-	return f, nil
-}
-
-// parseFields treats an empty body as an empty object and ignores unknown members: the API document does not say that
-// they are refused.
-func parseFields(body []byte) (*fields, error) {
-	f := &fields{members: map[string]json.RawMessage{}}
-	if len(body) == 0 {
-		return f, nil
-	}
-	if !utf8.Valid(body) || json.Unmarshal(body, &f.members) != nil || f.members == nil {
-		return nil, invalid("body", textBadJSON)
-	}
-	return f, nil
 }
 
 // raw returns the JSON of a member and marks it as known.
@@ -170,15 +160,7 @@ func (f *fields) enum(name string, allowed ...string) *string {
 }
 
 func (f *fields) integer(name string, low, high int64) *int64 {
-	value := decode[int64](f, name, textNotInteger)
-	if value == nil {
-		return nil
-	}
-	if *value < low || *value > high {
-		f.add(name, textRange.with(low, high))
-		return nil
-	}
-	return value
+	return f.within(name, decode[int64](f, name, textNotInteger), low, high)
 }
 
 // number reads a number from 0 to high.

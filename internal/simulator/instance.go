@@ -194,9 +194,9 @@ func (e *engine) viewInstance(i *instance) instanceView {
 	m := i.offer.model
 	view := instanceView{
 		ID: i.ID, Name: i.Name, Status: i.Status, DesiredState: i.Desired, Type: i.Rental,
-		GPU:      instanceGPU{m.slug, m.name, i.offer.count, &m.vramGB},
+		GPU:      instanceGPU{m.slug, m.name, i.offer.GPU.Count, &m.vramGB},
 		Template: templateRef{i.template.Slug, i.template.Name},
-		Image:    i.Image, DiskGB: i.DiskGB, Country: i.offer.country,
+		Image:    i.Image, DiskGB: i.DiskGB, Country: i.offer.Country,
 		Price: instancePrice{i.RunningKopH, i.StoppedKopH, i.TrafficKopGB},
 		URLs:  []instanceURL{}, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, StopReason: i.StopReason,
 		CostSoFarKop: e.costKop(i),

@@ -105,7 +105,7 @@ func (e *engine) postUsage(i *instance) {
 	i.Meter.post(due)
 	e.unposted.accumulate(e.now)
 	e.unposted.Counted -= due * meterUnits
-	e.post(e.now, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB),
+	e.post(e.now, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.GPU.Count, i.offer.model.name, i.DiskGB),
 		&i.ID)
 }
 

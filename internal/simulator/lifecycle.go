@@ -106,7 +106,7 @@ func (e *engine) updateMeter(i *instance) {
 
 // launch starts the first boot of a new instance, with its SSH keys.
 func (e *engine) launch(i *instance, keys []*sshKey) {
-	e.logf(i, "Renting %d x %s, disk %d GB", i.offer.count, i.offer.model.name, i.DiskGB)
+	e.logf(i, "Renting %d x %s, disk %d GB", i.offer.GPU.Count, i.offer.model.name, i.DiskGB)
 	e.logf(i, "Pulling image %s", i.Image)
 	for _, k := range keys {
 		e.logf(i, "Attached SSH key %s", k.Fingerprint)

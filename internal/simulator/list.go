@@ -1,9 +1,6 @@
 package simulator
 
-import (
-	"sort"
-	"strconv"
-)
+import "sort"
 
 // sequenced is an item with a sequence number.
 type sequenced interface{ sequence() int64 }
@@ -16,43 +13,34 @@ func listPage[I sequenced, V any](c *call, name string, q *query, items []I, new
 	if err := q.err(); err != nil {
 		return pageView[V]{}, err
 	}
-	following, err := itemsAfter(req, items, newestFirst, keep)
-	if err != nil {
-		return pageView[V]{}, err
-	}
-	return newPage(c, req, 0, following, func(i I) string { return strconv.FormatInt(i.sequence(), 10) }, view)
+	following := itemsAfter(req, items, newestFirst, keep)
+	return newPage(c, req, following, func(i I) cursorPosition { return cursorPosition{Seq: i.sequence()} }, view), nil
 }
 
 // itemsAfter returns the items of a page. One item more than the limit shows that there is a next page.
-func itemsAfter[I sequenced](req pageRequest, items []I, newestFirst bool, keep func(I) bool) ([]I, error) {
-	last := int64(0)
-	if req.after != nil {
-		n, err := strconv.ParseInt(req.after.After, 10, 64)
-		if err != nil {
-			return nil, err
+func itemsAfter[I sequenced](req pageRequest, items []I, newestFirst bool, keep func(I) bool) []I {
+	at := func(n int) I {
+		if newestFirst {
+			return items[len(items)-1-n]
 		}
-		last = n
+		return items[n]
 	}
 	skipped := 0 // up to the cursor
 	if req.after != nil {
 		skipped = sort.Search(len(items), func(n int) bool {
 			if newestFirst {
-				return items[len(items)-1-n].sequence() < last
+				return at(n).sequence() < req.after.Seq
 			}
-			return items[n].sequence() > last
+			return at(n).sequence() > req.after.Seq
 		})
 	}
 	var following []I
 	for n := skipped; n < len(items) && len(following) <= req.limit; n++ {
-		item := items[n]
-		if newestFirst {
-			item = items[len(items)-1-n]
-		}
-		if keep(item) {
+		if item := at(n); keep(item) {
 			following = append(following, item)
 		}
 	}
-	return following, nil
+	return following
 }
 
 func keepAll[I any](I) bool { return true }

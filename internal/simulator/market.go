@@ -54,7 +54,7 @@ func generateServers(rng *rand.Rand) []*offer {
 				case len(offers)%11 == 5:
 					o.Listed = false
 				}
-				o.basePrice = offerPrice{OnDemandKopH: o.OnDemandKopH, InterruptibleKopH: o.InterruptibleKopH}
+				o.basePrice = o.prices
 				offers = append(offers, o)
 			}
 		}
@@ -73,53 +73,58 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	storage := between(600, 1500)
 	down := between(3, 60) * 100
 	return &offer{
-		id: "off_" + randomID(rng, 10), model: m, count: gpus,
-		offerState: offerState{Listed: true, Online: true, OnDemandKopH: perGPU * gpus,
-			InterruptibleKopH: &interruptible},
-
-		verified: rng.IntN(3) > 0, country: new(place.country), region: new(place.region),
-		totalTFLOPS: new(round(m.tflops*float64(gpus), 10)), memBWGBs: new(m.memBWGBs),
-		cpuName: new(cpu.name), cpuCores: &cores, ramGB: new(between(4, 8) * 8 * max(gpus, 1)),
-		diskMaxGB: new(between(3, 40) * 50), diskBWMBs: new(between(8, 65) * 100),
-		upMbps: new(down * between(40, 100) / 100), downMbps: &down, ports: new(between(2, 50) * 10),
-		pcieGen: new(m.pcieGen), pcieBWGBs: new(round(m.pcieBWGBs*(0.85+0.15*rng.Float64()), 10)),
-		cudaMax: new(m.cudaMax), driver: new(drivers[rng.IntN(len(drivers))]),
-		reliability: new(round(0.92+0.0799*rng.Float64(), 10000)), maxDurationDays: new(between(5, 365)),
-		dlperf:            new(round(m.dlperf*float64(gpus)*(0.9+0.15*rng.Float64()), 10)),
-		storageKopGBMonth: storage, trafficKopGB: between(0, 4) * 25,
+		model: m,
+		offerState: offerState{
+			Listed: true, Online: true, prices: prices{perGPU * gpus, &interruptible},
+		},
+		offerView: offerView{
+			ID:       "off_" + randomID(rng, 10),
+			Verified: rng.IntN(3) > 0, Country: new(place.country), Region: new(place.region),
+			GPU: offerGPU{
+				m.slug, m.name, gpus, m.vramGB, new(round(m.tflops*float64(gpus), 10)), new(m.memBWGBs),
+			},
+			CPU: offerCPU{new(cpu.name), &cores}, RAMGB: new(between(4, 8) * 8 * max(gpus, 1)),
+			Disk:    offerDisk{MaxGB: new(between(3, 40) * 50), BWMBps: new(between(8, 65) * 100)},
+			Network: offerNetwork{new(down * between(40, 100) / 100), &down, new(between(2, 50) * 10)},
+			PCIe:    offerPCIe{new(m.pcieGen), new(round(m.pcieBWGBs*(0.85+0.15*rng.Float64()), 10))},
+			CUDAMax: new(m.cudaMax), Driver: new(drivers[rng.IntN(len(drivers))]),
+			Reliability: new(round(0.92+0.0799*rng.Float64(), 10000)), MaxDurationDays: new(between(5, 365)),
+			DLPerf: new(round(m.dlperf*float64(gpus)*(0.9+0.15*rng.Float64()), 10)),
+			Price:  offerPrice{StorageKopGBMonth: storage, TrafficKopGB: between(0, 4) * 25},
+		},
 	}
 }
 
 // makeStable makes an offer suitable for first configurations.
 func makeStable(o *offer, rng *rand.Rand) {
-	o.verified, o.stable = true, true
+	o.Verified, o.stable = true, true
 	o.OnDemandKopH = o.model.lowKopH + rng.Int64N(500)
 	o.InterruptibleKopH = new(o.OnDemandKopH * 6 / 10)
-	o.diskMaxGB = new(max(*o.diskMaxGB, 500))
-	o.reliability = new(max(*o.reliability, 0.98))
-	o.downMbps = new(max(*o.downMbps, 1000))
+	o.Disk.MaxGB = new(max(*o.Disk.MaxGB, 500))
+	o.Reliability = new(max(*o.Reliability, 0.98))
+	o.Network.DownMbps = new(max(*o.Network.DownMbps, 1000))
 }
 
 // clearField clears one of the optional fields. The number n selects it.
 func clearField(o *offer, n int) {
 	facts := []func(){
 		func() { o.InterruptibleKopH = nil },
-		func() { o.country, o.region = nil, nil },
-		func() { o.region = nil },
-		func() { o.totalTFLOPS = nil },
-		func() { o.memBWGBs = nil },
-		func() { o.cpuName, o.cpuCores = nil, nil },
-		func() { o.ramGB = nil },
-		func() { o.diskMaxGB = nil },
-		func() { o.diskBWMBs = nil },
-		func() { o.upMbps, o.downMbps = nil, nil },
-		func() { o.ports = nil },
-		func() { o.pcieGen, o.pcieBWGBs = nil, nil },
-		func() { o.cudaMax = nil },
-		func() { o.driver = nil },
-		func() { o.reliability = nil },
-		func() { o.maxDurationDays = nil },
-		func() { o.dlperf = nil },
+		func() { o.Country, o.Region = nil, nil },
+		func() { o.Region = nil },
+		func() { o.GPU.TotalTFLOPS = nil },
+		func() { o.GPU.MemBWGBs = nil },
+		func() { o.CPU.Name, o.CPU.Cores = nil, nil },
+		func() { o.RAMGB = nil },
+		func() { o.Disk.MaxGB = nil },
+		func() { o.Disk.BWMBps = nil },
+		func() { o.Network.UpMbps, o.Network.DownMbps = nil, nil },
+		func() { o.Network.Ports = nil },
+		func() { o.PCIe.Gen, o.PCIe.BWGBs = nil, nil },
+		func() { o.CUDAMax = nil },
+		func() { o.Driver = nil },
+		func() { o.Reliability = nil },
+		func() { o.MaxDurationDays = nil },
+		func() { o.DLPerf = nil },
 	}
 	facts[n%len(facts)]()
 }
@@ -128,7 +133,7 @@ func clearField(o *offer, n int) {
 // outbid.
 func (e *engine) setPrice(o *offer, onDemand, interruptible *int64) {
 	e.priceChanges++
-	o.Past = append(o.Past, pastPrice{e.priceChanges, e.now, o.OnDemandKopH, o.InterruptibleKopH})
+	o.Past = append(o.Past, pastPrice{e.priceChanges, e.now, o.prices})
 	old := max(len(o.Past)-maxPastPrices, 0)
 	for e.now.Sub(o.Past[old].At) > pastPriceLife {
 		old++

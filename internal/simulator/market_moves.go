@@ -76,7 +76,7 @@ func (e *engine) moveOffer(o *offer) {
 		e.setOnline(o, true)
 	case !o.Listed:
 		o.Listed = true
-	case !o.stable && o.reliability != nil && outage < outageShare*(1-*o.reliability):
+	case !o.stable && o.Reliability != nil && outage < outageShare*(1-*o.Reliability):
 		e.setOnline(o, false)
 		e.scheduleMoveIn(o, between(minOutage, maxOutage))
 		return

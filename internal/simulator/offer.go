@@ -4,40 +4,19 @@ import "time"
 
 // offer is an offer: one server on the market.
 type offer struct {
-	id    string
+	// offerView are the properties of the server. Available and the prices per hour are in offerState.
+	offerView
 	model gpuModel
-	count int64
 	offerState
 	// rentedBy is the current instance, nil if the server is not rented.
 	rentedBy *instance
 	// basePrice is the initial price, which market moves return to. A stable offer has no outages and is not rented by
 	// others.
-	basePrice offerPrice
+	basePrice prices
 	stable    bool
 	// index is the position in the market, for random numbers.
 	index     uint64
 	moveEvent event
-
-	verified          bool
-	country, region   *string
-	totalTFLOPS       *float64
-	memBWGBs          *int64
-	cpuName           *string
-	cpuCores          *int64
-	ramGB             *int64
-	diskMaxGB         *int64
-	diskBWMBs         *int64
-	upMbps, downMbps  *int64
-	ports             *int64
-	pcieGen           *int64
-	pcieBWGBs         *float64
-	cudaMax           *float64
-	driver            *string
-	reliability       *float64
-	maxDurationDays   *int64
-	dlperf            *float64
-	storageKopGBMonth int64
-	trafficKopGB      int64
 }
 
 // offerState is the variable part of an offer. The seed determines the rest.
@@ -45,9 +24,8 @@ type offerState struct {
 	// Listed is false while another customer rents the server. Online reports whether the host is online.
 	Listed, Online bool
 	// FailBoots makes every boot end in failed.
-	FailBoots         bool
-	OnDemandKopH      int64
-	InterruptibleKopH *int64
+	FailBoots bool
+	prices
 	// Past are the prices before each change, oldest first.
 	Past []pastPrice
 	// Moves is the number of market moves. MoveAt is the next one; zero means never, after SetOffer.
@@ -55,12 +33,25 @@ type offerState struct {
 	MoveAt time.Time
 }
 
-// pastPrice is the price before a price change.
-type pastPrice struct {
-	Until             int64
-	At                time.Time
+// prices are the prices of an offer in kopecks per hour. InterruptibleKopH is nil if it is not available.
+type prices struct {
 	OnDemandKopH      int64
 	InterruptibleKopH *int64
+}
+
+// price returns the price for a rental type, nil if the offer does not have that type.
+func (p *prices) price(rentalType string) *int64 {
+	if rentalType == typeInterruptible {
+		return p.InterruptibleKopH
+	}
+	return &p.OnDemandKopH
+}
+
+// pastPrice are the prices before a price change.
+type pastPrice struct {
+	Until int64
+	At    time.Time
+	prices
 }
 
 // Limits of past prices. A cursor that is older uses the oldest one.
@@ -72,22 +63,11 @@ const (
 // available reports whether the offer can be rented now.
 func (o *offer) available() bool { return o.Listed && o.Online && o.rentedBy == nil }
 
-// price returns the hourly price for a rental type, nil if the offer does not have that type.
-func (o *offer) price(rentalType string) *int64 {
-	if rentalType == typeInterruptible {
-		return o.InterruptibleKopH
-	}
-	return &o.OnDemandKopH
-}
-
 // priceAsOf returns the price after a number of price changes of the market.
 func (o *offer) priceAsOf(market int64, rentalType string) *int64 {
 	for n := range o.Past {
 		if p := &o.Past[n]; p.Until > market {
-			if rentalType == typeInterruptible {
-				return p.InterruptibleKopH
-			}
-			return &p.OnDemandKopH
+			return p.price(rentalType)
 		}
 	}
 	return o.price(rentalType)
@@ -152,21 +132,10 @@ type offerPrice struct {
 }
 
 func viewOffer(o *offer) offerView {
-	return offerView{
-		ID: o.id, Available: o.available(), Verified: o.verified, Country: o.country, Region: o.region,
-		GPU: offerGPU{
-			Slug: o.model.slug, Name: o.model.name, Count: o.count, VRAMGB: o.model.vramGB,
-			TotalTFLOPS: o.totalTFLOPS, MemBWGBs: o.memBWGBs,
-		},
-		CPU:     offerCPU{o.cpuName, o.cpuCores},
-		RAMGB:   o.ramGB,
-		Disk:    offerDisk{MaxGB: o.diskMaxGB, BWMBps: o.diskBWMBs},
-		Network: offerNetwork{o.upMbps, o.downMbps, o.ports},
-		PCIe:    offerPCIe{o.pcieGen, o.pcieBWGBs},
-		CUDAMax: o.cudaMax, Driver: o.driver, Reliability: o.reliability,
-		MaxDurationDays: o.maxDurationDays, DLPerf: o.dlperf,
-		Price: offerPrice{o.OnDemandKopH, o.InterruptibleKopH, o.storageKopGBMonth, o.trafficKopGB},
-	}
+	view := o.offerView
+	view.Available = o.available()
+	view.Price.OnDemandKopH, view.Price.InterruptibleKopH = o.OnDemandKopH, o.InterruptibleKopH
+	return view
 }
 
 func (e *engine) findOffer(id string) *offer { return e.index.offers[id] }

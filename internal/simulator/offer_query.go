@@ -74,15 +74,15 @@ func (f offerQuery) matches(o *offer) bool {
 	return o.available() && price != nil &&
 		(f.maxPriceKopH == nil || *price <= *f.maxPriceKopH) &&
 		(len(f.gpu) == 0 || slices.Contains(f.gpu, o.model.slug)) &&
-		(len(f.gpuCounts) == 0 || slices.Contains(f.gpuCounts, o.count)) &&
-		(f.minGPUs == nil || o.count >= *f.minGPUs) &&
-		(len(f.country) == 0 || o.country != nil && slices.Contains(f.country, *o.country)) &&
-		(f.verified == nil || !*f.verified || o.verified) &&
+		(len(f.gpuCounts) == 0 || slices.Contains(f.gpuCounts, o.GPU.Count)) &&
+		(f.minGPUs == nil || o.GPU.Count >= *f.minGPUs) &&
+		(len(f.country) == 0 || o.Country != nil && slices.Contains(f.country, *o.Country)) &&
+		(f.verified == nil || !*f.verified || o.Verified) &&
 		atLeast(&o.model.vramGB, f.minVRAMGB) &&
-		atLeast(o.reliability, f.minReliability) &&
-		atLeast(o.cudaMax, f.minCUDA) &&
-		atLeast(o.diskMaxGB, f.minDiskGB) &&
-		atLeast(o.downMbps, f.minInetDownMbps)
+		atLeast(o.Reliability, f.minReliability) &&
+		atLeast(o.CUDAMax, f.minCUDA) &&
+		atLeast(o.Disk.MaxGB, f.minDiskGB) &&
+		atLeast(o.Network.DownMbps, f.minInetDownMbps)
 }
 
 func atLeast[N int64 | float64](fact *N, bound *float64) bool {
@@ -109,7 +109,7 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.offer.id, b.offer.id))
+		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.offer.ID, b.offer.ID))
 	})
 	sorted := make([]*offer, 0, len(ranking))
 	for _, r := range ranking {
@@ -125,18 +125,18 @@ func (f offerQuery) sortKey(o *offer, market int64) (key float64, known bool) {
 	case "-price":
 		return descending(price)
 	case "dlperf":
-		return descending(o.dlperf)
+		return descending(o.DLPerf)
 	case "dlperf_per_price":
-		if o.dlperf == nil || price == nil || *price == 0 {
+		if o.DLPerf == nil || price == nil || *price == 0 {
 			return 0, false
 		}
-		return -*o.dlperf / float64(*price), true
+		return -*o.DLPerf / float64(*price), true
 	case "reliability":
-		return descending(o.reliability)
+		return descending(o.Reliability)
 	case "vram":
 		return descending(&o.model.vramGB)
 	case "inet_down":
-		return descending(o.downMbps)
+		return descending(o.Network.DownMbps)
 	}
 	if price == nil {
 		return 0, false

@@ -80,10 +80,10 @@ func (e *engine) consoleOverview() console.Overview {
 func (e *engine) consoleInstance(i *instance) console.Instance {
 	v := e.viewInstance(i)
 	shown := console.Instance{
-		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.id, Status: i.Status, Desired: i.Desired,
+		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.ID, Status: i.Status, Desired: i.Desired,
 		StopReason: deref(i.StopReason),
-		Type:       i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.count, i.offer.model.name),
-		Country:  deref(i.offer.country),
+		Type:       i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.GPU.Count, i.offer.model.name),
+		Country:  deref(i.offer.Country),
 		Template: i.template.Name, RunningKopH: i.RunningKopH, StoppedKopH: i.StoppedKopH, BurnKopH: i.Meter.Rate,
 		CostSoFarKop: v.CostSoFarKop, BidKopH: i.BidKopH, URLs: []console.Link{}, Online: i.offer.Online,
 		FailBoots: i.offer.FailBoots,

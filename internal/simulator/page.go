@@ -26,8 +26,9 @@ type pageView[T any] struct {
 type cursorPosition struct {
 	// List identifies the list and its filters. A cursor is valid only for the same query.
 	List string `json:"l"`
-	// After is the sequence number of the last item, or its id if the list has another order.
-	After string `json:"a"`
+	// Seq is the sequence number of the last item. ID is its id instead, if the list has another order.
+	Seq int64  `json:"s,omitempty"`
+	ID  string `json:"a,omitempty"`
 	// PriceChanges is the number of price changes when the first page was read. Offers keep the order of that time.
 	PriceChanges int64 `json:"m,omitempty"`
 }
@@ -47,12 +48,9 @@ func (s cursorSigner) mac(payload []byte) []byte {
 	return h.Sum(nil)[:macLen]
 }
 
-func (s cursorSigner) encode(p cursorPosition) (string, error) {
-	payload, err := json.Marshal(p)
-	if err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(append(s.mac(payload), payload...)), nil
+func (s cursorSigner) encode(p cursorPosition) string {
+	payload := encodeJSON(p)
+	return base64.RawURLEncoding.EncodeToString(append(s.mac(payload), payload...))
 }
 
 func (s cursorSigner) decode(cursor string) (p cursorPosition, ok bool) {
@@ -100,18 +98,20 @@ func listID(list string, values url.Values) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// newPage returns a page of the first limit items. The function after identifies an item in the next cursor.
-func newPage[I, V any](c *call, req pageRequest, market int64, following []I, after func(I) string,
-	view func(I) V) (pageView[V], error) {
+// newPage returns a page of the first limit items. The function position returns the position of an item for the next
+// cursor.
+func newPage[I, V any](
+	c *call, req pageRequest, following []I, position func(I) cursorPosition, view func(I) V,
+) pageView[V] {
 	page := pageView[V]{Data: make([]V, 0, min(req.limit, len(following)))}
 	for n, item := range following {
 		if n == req.limit {
-			cursor, err := c.cursors.encode(cursorPosition{List: req.list, After: after(following[n-1]),
-				PriceChanges: market})
-			page.NextCursor = &cursor
-			return page, err
+			next := position(following[n-1])
+			next.List = req.list
+			page.NextCursor = new(c.cursors.encode(next))
+			break
 		}
 		page.Data = append(page.Data, view(item))
 	}
-	return page, nil
+	return page
 }

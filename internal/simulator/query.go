@@ -37,51 +37,43 @@ func (q *query) get(name string) (string, bool) {
 	return values[0], true
 }
 
-func (q *query) integer(name string, low, high int64) *int64 {
-	raw, ok := q.get(name)
-	if !ok {
+// parsed parses a parameter. It returns nil for one that is absent or invalid.
+func parsed[T any](q *query, name string, message text, parse func(string) (value T, ok bool)) *T {
+	raw, sent := q.get(name)
+	if !sent {
 		return nil
 	}
-	value, err := strconv.ParseInt(raw, 10, 64)
-	switch {
-	case err != nil:
-		q.add(name, textNotInteger)
-		return nil
-	case value < low || value > high:
-		q.add(name, textRange.with(low, high))
+	value, ok := parse(raw)
+	if !ok {
+		q.add(name, message)
 		return nil
 	}
 	return &value
+}
+
+func (q *query) integer(name string, low, high int64) *int64 {
+	return q.within(name, parsed(q, name, textNotInteger, func(raw string) (int64, bool) {
+		value, err := strconv.ParseInt(raw, 10, 64)
+		return value, err == nil
+	}), low, high)
 }
 
 func (q *query) number(name string, low, high float64) *float64 {
-	raw, ok := q.get(name)
-	if !ok {
-		return nil
-	}
-	value, err := strconv.ParseFloat(raw, 64)
-	switch {
-	case err != nil || math.IsNaN(value) || math.IsInf(value, 0):
-		q.add(name, textNotNumber)
-		return nil
-	case value < low || value > high:
+	value := parsed(q, name, textNotNumber, func(raw string) (float64, bool) {
+		value, err := strconv.ParseFloat(raw, 64)
+		return value, err == nil && !math.IsNaN(value) && !math.IsInf(value, 0)
+	})
+	if value != nil && (*value < low || *value > high) {
 		q.add(name, text{"вне допустимого диапазона", "is out of range"})
 		return nil
 	}
-	return &value
+	return value
 }
 
 func (q *query) boolean(name string) *bool {
-	raw, ok := q.get(name)
-	if !ok {
-		return nil
-	}
-	value := raw == "true"
-	if !value && raw != "false" {
-		q.add(name, textNotBool)
-		return nil
-	}
-	return &value
+	return parsed(q, name, textNotBool, func(raw string) (value, ok bool) {
+		return raw == "true", raw == "true" || raw == "false"
+	})
 }
 
 // enum returns the value, or the first allowed value if the parameter is absent.

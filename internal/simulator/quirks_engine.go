@@ -17,10 +17,10 @@ func (e *engine) quirkedPrice(quirk string, o *offer, price int64) int64 {
 	if !e.quirks.has(quirk) {
 		return price
 	}
-	n := e.quirks.increment(quirk + " " + o.id)
-	percent := 1 + int64(e.quirks.randomInt(maxMovePercent, quirk, o.id, n))
+	n := e.quirks.increment(quirk + " " + o.ID)
+	percent := 1 + int64(e.quirks.randomInt(maxMovePercent, quirk, o.ID, n))
 	by := max(price*percent/100, 1)
-	if (e.quirks.randomInt(2, quirk, "direction", o.id)+n)%2 == 0 {
+	if (e.quirks.randomInt(2, quirk, "direction", o.ID)+n)%2 == 0 {
 		return max(price-by, 0)
 	}
 	return min(price+by, maxPriceKopH)

@@ -34,14 +34,14 @@ type failure struct {
 	cut bool
 }
 
-func (f *failure) reply(l language) (*reply, error) {
+func (f *failure) reply(l language) *reply {
 	switch {
 	case f.code != "":
 		return errorReply(newError(f.code), l)
 	case f.body != nil:
 		return jsonReply(f.status, f.body)
 	}
-	return htmlReply(f.status), nil
+	return htmlReply(f.status)
 }
 
 // htmlReply returns the error page of a proxy.

@@ -188,12 +188,12 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 }
 
 // replaced returns the response of forbidden-balance or strange-neighbours that replaces a response, nil for none.
-func (res *quirkedResponse) replaced(rep *reply, l language) (*reply, error) {
+func (res *quirkedResponse) replaced(rep *reply, l language) *reply {
 	switch {
 	case res.route.id == "getBalance" && rep.status == http.StatusOK && res.has(quirkForbiddenBalance):
 		return errorReply(newError(codeForbidden), l)
 	case rep.status != http.StatusNotFound || !res.has(quirkStrangeNeighbours):
-		return nil, nil
+		return nil
 	}
 	for _, item := range foreignItems(res.schema) {
 		if res.resourceID == "" || identifier(item) != res.resourceID {
@@ -209,5 +209,5 @@ func (res *quirkedResponse) replaced(rep *reply, l language) (*reply, error) {
 			return errorReply(newError(codeConflict), l)
 		}
 	}
-	return nil, nil
+	return nil
 }

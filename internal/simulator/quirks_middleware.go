@@ -87,21 +87,12 @@ func (s *Simulator) fail(w http.ResponseWriter, a admission, f *failure) {
 		s.logStatus(a, 0)
 		panic(http.ErrAbortHandler)
 	}
-	rep, err := f.reply(a.lang)
-	if err != nil {
-		s.writeError(w, a, err)
-		return
-	}
-	s.writeReply(w, a, rep)
+	s.writeReply(w, a, f.reply(a.lang))
 }
 
 // changed applies the quirks to a response.
 func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
-	other, err := res.replaced(rep, l)
-	if err != nil {
-		return nil, err
-	}
-	if other != nil {
+	if other := res.replaced(rep, l); other != nil {
 		rep = other
 	}
 	if !strings.HasPrefix(rep.contentType, "application/json") {
@@ -120,16 +111,14 @@ func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
 		}
 		q.change(res)
 	}
-	rep.body, err = encodeJSON(res.body)
-	return rep, err
+	rep.body = encodeJSON(res.body)
+	return rep, nil
 }
 
 // operation is a request in the quirk middleware.
 type operation struct {
-	route *route
-	// schema is the contract schema of the response.
-	schema string
-	// id is the path parameter, "" without one.
+	*route
+	// resourceID is the path parameter, "" without one.
 	resourceID string
 	// key identifies the operation: requests with the same key are attempts of one operation. attempt is the number of
 	// earlier requests.
@@ -141,54 +130,30 @@ type operation struct {
 	retriedByTransport bool
 }
 
-// schemas are the contract schemas of responses by operation.
-var schemas = map[string]string{
-	"getMe": "User", "getBalance": "Balance", "listTransactions": "Transaction",
-	"listGpus": "GpuModel", "listOffers": "Offer", "getOffer": "Offer",
-	"listTemplates": "Template", "createTemplate": "Template", "deleteTemplate": "",
-	"listSshKeys": "SshKey", "createSshKey": "SshKey", "deleteSshKey": "",
-	"listInstances": "Instance", "createInstance": "Instance", "getInstance": "Instance", "updateInstance": "Instance",
-	"startInstance": "Instance", "stopInstance": "Instance", "deleteInstance": "Instance",
-	"getInstanceLogs": "InstanceLogs",
-	"listApiKeys":     "ApiKey", "createApiKey": "ApiKeyCreated", "deleteApiKey": "",
-	"createDeviceCode": "DeviceCode", "createDeviceToken": "DeviceToken",
-}
-
 // readOperation returns the operation of a request, nil if there is none, and a request with an unread body.
 func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *http.Request) {
-	describe := func(rt *route) (string, string) { return rt.method, rt.pattern }
-	rt, params, _ := findRoute(routes, describe, r.Method, a.path)
-	if rt == nil || rt.id == "" {
+	if a.route == nil || a.route.id == "" {
 		return nil, r
 	}
-	op := &operation{route: rt, schema: schemas[rt.id], newConnection: firstOfConnection(r),
-		retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
-	for _, value := range params {
+	op := &operation{
+		route: a.route, newConnection: firstOfConnection(r),
+		retriedByTransport: r.Header.Get("Idempotency-Key") != "",
+	}
+	for _, value := range a.params {
 		op.resourceID = value
 	}
 	r = r.Clone(r.Context())
 	sum := fnv.New64a()
 	if r.Body != nil {
 		var head bytes.Buffer
-		// A read error occurs in the service again.
-		_, err := io.Copy(&head, io.LimitReader(r.Body, maxBody+1))
+		_, _ = io.Copy(&head, io.LimitReader(r.Body, maxBody+1)) //nolint:errcheck // the service reads on and gets the error
 		fmt.Fprintf(sum, "%s", head.Bytes())
-		rest := io.Reader(r.Body)
-		if err != nil {
-			rest = failingReader{err}
-		}
-		r.Body = io.NopCloser(io.MultiReader(&head, rest))
+		r.Body = io.NopCloser(io.MultiReader(&head, r.Body))
 	}
 	op.key = r.Method + " " + a.path + "?" + r.URL.RawQuery + " " + strconv.FormatUint(sum.Sum64(), 36)
 	op.attempt = a.quirks.increment(op.key)
 	return op, r
 }
-
-type failingReader struct{ err error }
-
-func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
-
-func (op *operation) lists() bool { return strings.HasPrefix(op.route.id, "list") }
 
 // writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {

@@ -60,7 +60,7 @@ func (c *call) withPhantom(filters offerQuery, market int64) []*offer {
 // phantomOf returns a copy of an offer that is available and a bit cheaper.
 func phantomOf(o *offer) *offer {
 	phantom := *o
-	phantom.id += phantomSuffix
+	phantom.ID += phantomSuffix
 	phantom.rentedBy, phantom.Listed, phantom.Online = nil, true, true
 	lower := func(price *int64) *int64 {
 		if price == nil {

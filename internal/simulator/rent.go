@@ -16,7 +16,7 @@ const (
 )
 
 // diskKopH returns the hourly price of a disk.
-func diskKopH(o *offer, gb int64) int64 { return ceilDiv(o.storageKopGBMonth*gb, hoursPerMonth) }
+func diskKopH(o *offer, gb int64) int64 { return ceilDiv(o.Price.StorageKopGBMonth*gb, hoursPerMonth) }
 
 // extraDiskKopH returns the hourly price of the part of a disk above the base size.
 func extraDiskKopH(o *offer, gb int64) int64 { return diskKopH(o, max(gb-baseDiskGB, 0)) }
@@ -112,9 +112,9 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 	}
 	i := &instance{
 		Seq: e.nextSeq(), ID: e.newID("ins"), Name: req.name, offer: offer, Rental: req.rentalType, template: template,
-		OfferID: offer.id, TemplateSlug: template.Slug,
+		OfferID: offer.ID, TemplateSlug: template.Slug,
 		Image: template.Image, DiskGB: req.diskGB, Status: statusCreating, Desired: desiredRunning, CreatedAt: e.now,
-		RunningKopH: running, StoppedKopH: diskKopH(offer, req.diskGB), TrafficKopGB: offer.trafficKopGB,
+		RunningKopH: running, StoppedKopH: diskKopH(offer, req.diskGB), TrafficKopGB: offer.Price.TrafficKopGB,
 		Host: fmt.Sprintf("203.0.113.%d", 1+e.ids.IntN(254)), FirstPort: 20000 + 16*e.ids.Int64N(2000),
 	}
 	if req.image != nil {
@@ -133,8 +133,8 @@ func (e *engine) checkRentRequest(req rentRequest, offer *offer, template *templ
 	if req.diskGB < template.MinDiskGB {
 		wrong.add("disk_gb", textDiskLow.with(template.MinDiskGB))
 	}
-	if offer.diskMaxGB != nil && req.diskGB > *offer.diskMaxGB {
-		wrong.add("disk_gb", textDiskHigh.with(*offer.diskMaxGB))
+	if offer.Disk.MaxGB != nil && req.diskGB > *offer.Disk.MaxGB {
+		wrong.add("disk_gb", textDiskHigh.with(*offer.Disk.MaxGB))
 	}
 	if offer.price(req.rentalType) == nil {
 		wrong.add("type", textNoBids)

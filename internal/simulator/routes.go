@@ -25,90 +25,59 @@ type route struct {
 	method  string
 	pattern string
 	access  access
-	status  int
 	handle  func(*call) (any, error)
-	// cors lets web pages of any origin read the response. cached lets caches keep the response for a minute. A single
-	// offer is not cached, because clients read it before they rent it.
-	cors, cached bool
+	// schema is the contract schema of the response or of the items of a list, "" for none.
+	schema string
 }
+
+func (rt *route) lists() bool { return strings.HasPrefix(rt.id, "list") }
+
+// cors reports whether web pages of any origin may read the response.
+func (rt *route) cors() bool {
+	return rt.method == http.MethodGet && (rt.access == accessPublic || rt.access == accessOptional)
+}
+
+// cached reports whether caches may keep the response for a minute. A single offer is not cached, because clients read
+// it before they rent it.
+func (rt *route) cached() bool { return rt.cors() && rt.lists() }
 
 // routes are all operations of the API.
 var routes = []route{
-	{"getMe", http.MethodGet, "/me", scopeUserRead, http.StatusOK, (*call).getMe, false, false},
-	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, http.StatusOK, (*call).getBalance, false, false},
-	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, http.StatusOK, (*call).listTransactions,
-		false, false},
+	{"getMe", http.MethodGet, "/me", scopeUserRead, (*call).getMe, "User"},
+	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, (*call).getBalance, "Balance"},
+	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, (*call).listTransactions, "Transaction"},
 
-	{"listGpus", http.MethodGet, "/gpus", accessPublic, http.StatusOK, (*call).listGpus, true, true},
-	{"listOffers", http.MethodGet, "/offers", accessPublic, http.StatusOK, (*call).listOffers, true, true},
-	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, http.StatusOK, (*call).getOffer, true, false},
-	{"listTemplates", http.MethodGet, "/templates", accessOptional, http.StatusOK, (*call).listTemplates, true, true},
-	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, http.StatusCreated, (*call).createTemplate,
-		false, false},
-	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, http.StatusNoContent,
-		(*call).deleteTemplate, false, false},
+	{"listGpus", http.MethodGet, "/gpus", accessPublic, (*call).listGpus, "GpuModel"},
+	{"listOffers", http.MethodGet, "/offers", accessPublic, (*call).listOffers, "Offer"},
+	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, (*call).getOffer, "Offer"},
 
-	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, http.StatusOK, (*call).listSSHKeys, false, false},
-	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, http.StatusCreated, (*call).createSSHKey, false,
-		false},
-	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteSSHKey,
-		false, false},
+	{"listTemplates", http.MethodGet, "/templates", accessOptional, (*call).listTemplates, "Template"},
+	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, (*call).createTemplate, "Template"},
+	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, (*call).deleteTemplate, ""},
 
-	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, http.StatusOK, (*call).listInstances, false,
-		false},
-	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, http.StatusCreated, (*call).createInstance,
-		false, false},
-	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, http.StatusOK, (*call).getInstance, false,
-		false},
-	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).updateInstance,
-		false, false},
-	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, http.StatusOK,
-		(*call).startInstance, false, false},
-	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, http.StatusOK, (*call).stopInstance,
-		false, false},
-	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, http.StatusOK, (*call).deleteInstance,
-		false, false},
-	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, http.StatusOK,
-		(*call).getInstanceLogs, false, false},
+	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, (*call).listSSHKeys, "SshKey"},
+	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, (*call).createSSHKey, "SshKey"},
+	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, (*call).deleteSSHKey, ""},
 
-	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, http.StatusOK, (*call).listAPIKeys, false, false},
-	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, http.StatusCreated, (*call).createAPIKey, false,
-		false},
-	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, http.StatusNoContent, (*call).deleteAPIKey,
-		false, false},
+	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, (*call).listInstances, "Instance"},
+	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, (*call).createInstance, "Instance"},
+	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, (*call).getInstance, "Instance"},
+	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, (*call).updateInstance, "Instance"},
+	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, (*call).startInstance, "Instance"},
+	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, (*call).stopInstance, "Instance"},
+	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, (*call).deleteInstance, "Instance"},
+	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead,
+		(*call).getInstanceLogs, "InstanceLogs"},
 
-	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, http.StatusOK, (*call).createDeviceCode, false,
-		false},
-	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, http.StatusOK, (*call).createDeviceToken,
-		false, false},
+	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, (*call).listAPIKeys, "ApiKey"},
+	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, (*call).createAPIKey, "ApiKeyCreated"},
+	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, (*call).deleteAPIKey, ""},
 
-	{"", http.MethodGet, "/openapi.json", accessPublic, http.StatusOK, (*call).getOpenAPI, true, false},
-}
+	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, (*call).createDeviceCode, "DeviceCode"},
+	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic,
+		(*call).createDeviceToken, "DeviceToken"},
 
-// Operation is an operation that the simulator serves.
-type Operation struct {
-	// ID is the operation id in the contract.
-	ID string
-	// Path is relative to the base URL, with {placeholders}.
-	Method, Path string
-	// Scope is the scope that a key needs, "" if no key is needed.
-	Scope string
-}
-
-// Operations returns all operations in the order of the API document.
-func Operations() []Operation {
-	var operations []Operation
-	for _, rt := range routes {
-		if rt.id == "" {
-			continue
-		}
-		op := Operation{ID: rt.id, Method: rt.method, Path: rt.pattern}
-		if rt.access != accessPublic && rt.access != accessOptional {
-			op.Scope = string(rt.access)
-		}
-		operations = append(operations, op)
-	}
-	return operations
+	{"", http.MethodGet, "/openapi.json", accessPublic, (*call).getOpenAPI, ""},
 }
 
 // findRoute returns the route of a request and its path parameters. If no route has the method, it returns nil and the

@@ -6,16 +6,8 @@ const maxShownCallers = 1000
 // shownPrice is the price of an offer that a caller was shown last.
 type shownPrice struct {
 	// priceChanges is the number of price changes at that time.
-	priceChanges      int64
-	onDemandKopH      int64
-	interruptibleKopH *int64
-}
-
-func (p shownPrice) price(rentalType string) *int64 {
-	if rentalType == typeInterruptible {
-		return p.interruptibleKopH
-	}
-	return &p.onDemandKopH
+	priceChanges int64
+	prices
 }
 
 // shownPrices are the shown prices by caller and offer id. The state file does not contain them.
@@ -40,7 +32,7 @@ func (e *engine) recordShown(o *offer, callers []string) {
 			}
 			e.shownPrices[caller] = map[string]shownPrice{}
 		}
-		e.shownPrices[caller][o.id] = shownPrice{e.priceChanges, o.OnDemandKopH, o.InterruptibleKopH}
+		e.shownPrices[caller][o.ID] = shownPrice{e.priceChanges, o.prices}
 	}
 }
 
@@ -49,7 +41,7 @@ func (e *engine) recordShown(o *offer, callers []string) {
 func (e *engine) requireShownPrice(o *offer, rentalType string, callers []string) error {
 	var last *shownPrice
 	for _, caller := range callers {
-		if p, ok := e.shownPrices[caller][o.id]; ok && (last == nil || p.priceChanges > last.priceChanges) {
+		if p, ok := e.shownPrices[caller][o.ID]; ok && (last == nil || p.priceChanges > last.priceChanges) {
 			last = &p
 		}
 	}

@@ -68,15 +68,16 @@ func open(c Config) (*Simulator, error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32(), clock: newClock(c)}
+	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32()}
 	if c.State != "" {
-		s.store = newStore(c.State)
+		s.store = &store{file: c.State}
 	}
 	if saved == nil {
+		s.clock = newClock(c, c.Start)
 		s.resetState()
 		return s, s.persist()
 	}
-	s.clock = resumeClock(c, saved.Until)
+	s.clock = newClock(c, saved.Until)
 	if err := s.restore(saved); err != nil {
 		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
 	}
@@ -148,7 +149,9 @@ func (s *Simulator) Now() time.Time {
 // clock stops at the beginning of 2200.
 func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.mu.Lock()
-	at := s.moveClock(d)
+	s.clock.advance(d)
+	s.catchUp()
+	at := s.engine.now
 	s.mu.Unlock()
 	s.persistOrLog()
 	return at
@@ -156,24 +159,11 @@ func (s *Simulator) Advance(d time.Duration) time.Time {
 
 // advance is like Advance, but returns an error if d is beyond the end of simulated time.
 func (s *Simulator) advance(d time.Duration) (time.Time, error) {
-	s.mu.Lock()
-	left := clockEnd.Sub(s.clock.now())
-	if d > left {
-		s.mu.Unlock()
+	if left := clockEnd.Sub(s.Now()); d > left {
 		return time.Time{}, invalid("advance_seconds",
 			textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
 	}
-	at := s.moveClock(d)
-	s.mu.Unlock()
-	s.persistOrLog()
-	return at, nil
-}
-
-// moveClock moves the clock and runs all events up to then. The caller holds the lock.
-func (s *Simulator) moveClock(d time.Duration) time.Time {
-	s.clock.advance(d)
-	s.catchUp()
-	return s.engine.now
+	return s.Advance(d), nil
 }
 
 // Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,

@@ -85,7 +85,7 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		saved.Replayed[key] = i.ID
 	}
 	for _, o := range w.offers {
-		saved.Offers[o.id] = o.offerState
+		saved.Offers[o.ID] = o.offerState
 	}
 	return saved, nil
 }
@@ -151,9 +151,9 @@ func (s *Simulator) restore(saved *savedState) error {
 		w.addKey(k)
 	}
 	for _, o := range w.offers {
-		state, ok := saved.Offers[o.id]
+		state, ok := saved.Offers[o.ID]
 		if !ok {
-			return fmt.Errorf("offer %s is missing", o.id)
+			return fmt.Errorf("offer %s is missing", o.ID)
 		}
 		o.offerState = state
 		if w.marketMoves {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
@@ -14,12 +15,10 @@ import (
 type store struct {
 	file string
 
-	mu      sync.Mutex
-	written *sync.Cond
-	// requested and completed are sequence numbers of changes. A goroutine that finds no write in progress writes for
-	// all requested changes.
-	requested, completed uint64
-	writing              bool
+	// requested counts changes. saved is how many of them the file contains; mu guards it.
+	requested atomic.Uint64
+	mu        sync.Mutex
+	saved     uint64
 
 	// savedUntil is the simulated time until which responses need no write. The simulator's lock guards it.
 	savedUntil time.Time
@@ -27,12 +26,6 @@ type store struct {
 
 // saveAhead is the real time for which responses without changes need no write while a real clock runs.
 const saveAhead = 2 * time.Second
-
-func newStore(file string) *store {
-	st := &store{file: file}
-	st.written = sync.NewCond(&st.mu)
-	return st
-}
 
 // savedUntilNow reports whether a response without changes needs no write now. The caller holds the lock.
 func (s *Simulator) savedUntilNow() bool {
@@ -45,27 +38,17 @@ func (s *Simulator) persist() error {
 	if st == nil {
 		return nil
 	}
+	change := st.requested.Add(1)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.requested++
-	mine := st.requested
-	for st.completed < mine {
-		if st.writing {
-			st.written.Wait()
-			continue
-		}
-		st.writing = true
-		upTo := st.requested
-		st.mu.Unlock()
-		err := s.writeState(saveAhead)
-		st.mu.Lock()
-		st.writing = false
-		st.written.Broadcast()
-		if err != nil {
-			return err
-		}
-		st.completed = upTo
+	if st.saved >= change {
+		return nil
 	}
+	saved := st.requested.Load()
+	if err := s.writeState(saveAhead); err != nil {
+		return err
+	}
+	st.saved = saved
 	return nil
 }
 

@@ -309,7 +309,7 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 	if inst.Type == rental.Interruptible {
 		return true // its new bid may cost less
 	}
-	balance, err := run.action.Meta.Cache.Balance(ctx)
+	balance, err := run.action.Meta.Client.GetBalance(ctx)
 	if err != nil {
 		tflog.Debug(ctx, "Cannot read the balance before a restart", map[string]any{"error": err.Error()})
 		return true
