@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -52,7 +53,7 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server wraps the server of the framework. All responses pass through call, which sanitizes their diagnostics.
+// server is the server of the framework with a few additions.
 type server struct {
 	frameworkServer
 	provider *gpurentProvider
@@ -60,148 +61,71 @@ type server struct {
 	actions  sync.RWMutex // held for reading while an action runs
 }
 
-// call calls a method of the framework server with a context that is released afterwards, and sanitizes the
-// diagnostics of the response.
-func call[Req, Resp any](
-	ctx context.Context, method func(context.Context, Req) (Resp, error), req Req,
-	diagnostics func(Resp) []*tfprotov6.Diagnostic,
-) (Resp, error) {
-	ctx, release := tfkit.WithRelease(ctx)
-	defer release()
-	resp, err := method(ctx, req)
-	if err == nil {
-		sanitize(diagnostics(resp))
-	}
-	return resp, err
-}
-
-func sanitize(diagnostics []*tfprotov6.Diagnostic) {
-	for _, d := range diagnostics {
-		d.Summary, d.Detail = tfkit.OneLine(d.Summary), tfkit.Sanitize(d.Detail)
-	}
-}
-
 // Finish implements Plugin.
 func (s *server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
-
-func (s *server) ValidateProviderConfig(
-	ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest,
-) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	return call(ctx, s.frameworkServer.ValidateProviderConfig, req,
-		func(r *tfprotov6.ValidateProviderConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-func (s *server) ConfigureProvider(
-	ctx context.Context, req *tfprotov6.ConfigureProviderRequest,
-) (*tfprotov6.ConfigureProviderResponse, error) {
-	return call(ctx, s.frameworkServer.ConfigureProvider, req,
-		func(r *tfprotov6.ConfigureProviderResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
 
 func (s *server) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return call(ctx, s.frameworkServer.ValidateResourceConfig, req,
-		func(r *tfprotov6.ValidateResourceConfigResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+	return released(ctx, s.frameworkServer.ValidateResourceConfig, req)
 }
 
 func (s *server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	return call(ctx, s.frameworkServer.UpgradeResourceState, req,
-		func(r *tfprotov6.UpgradeResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+	return released(ctx, s.frameworkServer.UpgradeResourceState, req)
 }
 
 func (s *server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	return call(ctx, s.frameworkServer.ReadResource, req,
-		func(r *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+	return released(ctx, s.frameworkServer.ReadResource, req)
 }
 
 func (s *server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return call(ctx, s.frameworkServer.PlanResourceChange, req,
-		func(r *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
+	return released(ctx, s.frameworkServer.PlanResourceChange, req)
 }
 
+// ApplyResourceChange applies a change. While the address or the key of the provider is unknown, it uses the key of
+// another source, with a warning, and fails without one.
 func (s *server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	var diags diag.Diagnostics
 	if meta := s.provider.meta.Load(); meta != nil && !meta.Ready() {
-		return s.applyUnknown(ctx, meta, req)
+		if meta.KeySource == "" {
+			addUnknownAtApply(&diags, meta.Client == nil)
+			return &tfprotov6.ApplyResourceChangeResponse{
+				NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity,
+				Diagnostics: toProtocol(diags),
+			}, nil
+		}
+		addOtherKey(&diags, meta.KeySource)
 	}
-	return s.apply(ctx, req)
-}
-
-func (s *server) apply(
-	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
-) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	return call(ctx, s.frameworkServer.ApplyResourceChange, req,
-		func(r *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-func (s *server) ImportResourceState(
-	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
-) (*tfprotov6.ImportResourceStateResponse, error) {
-	return call(ctx, s.frameworkServer.ImportResourceState, req,
-		func(r *tfprotov6.ImportResourceStateResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-func (s *server) ReadDataSource(
-	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
-) (*tfprotov6.ReadDataSourceResponse, error) {
-	return call(ctx, s.frameworkServer.ReadDataSource, req,
-		func(r *tfprotov6.ReadDataSourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-// OpenEphemeralResource does not release the context: the revocation at the end of the process logs with its values.
-func (s *server) OpenEphemeralResource(
-	ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest,
-) (*tfprotov6.OpenEphemeralResourceResponse, error) {
-	resp, err := s.frameworkServer.OpenEphemeralResource(ctx, req)
+	resp, err := released(ctx, s.frameworkServer.ApplyResourceChange, req)
 	if err == nil {
-		sanitize(resp.Diagnostics)
+		resp.Diagnostics = append(resp.Diagnostics, toProtocol(diags)...)
 	}
 	return resp, err
 }
 
-func (s *server) CloseEphemeralResource(
-	ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest,
-) (*tfprotov6.CloseEphemeralResourceResponse, error) {
-	return call(ctx, s.frameworkServer.CloseEphemeralResource, req,
-		func(r *tfprotov6.CloseEphemeralResourceResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-func (s *server) PlanAction(
-	ctx context.Context, req *tfprotov6.PlanActionRequest,
-) (*tfprotov6.PlanActionResponse, error) {
-	return call(ctx, s.frameworkServer.PlanAction, req,
-		func(r *tfprotov6.PlanActionResponse) []*tfprotov6.Diagnostic { return r.Diagnostics })
-}
-
-// ListResource sanitizes the diagnostics of the results.
-func (s *server) ListResource(
-	ctx context.Context, req *tfprotov6.ListResourceRequest,
-) (*tfprotov6.ListResourceServerStream, error) {
-	resp, err := s.frameworkServer.ListResource(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	results := resp.Results
-	resp.Results = func(push func(tfprotov6.ListResourceResult) bool) {
-		for result := range results {
-			sanitize(result.Diagnostics)
-			if !push(result) {
-				return
-			}
+// toProtocol converts diagnostics without attributes.
+func toProtocol(diags diag.Diagnostics) (converted []*tfprotov6.Diagnostic) {
+	for _, d := range diags {
+		severity := tfprotov6.DiagnosticSeverityWarning
+		if d.Severity() == diag.SeverityError {
+			severity = tfprotov6.DiagnosticSeverityError
 		}
+		converted = append(converted, &tfprotov6.Diagnostic{
+			Severity: severity, Summary: d.Summary(), Detail: d.Detail(),
+		})
 	}
-	return resp, nil
+	return converted
 }
 
-// InvokeAction sanitizes the diagnostics of the events, and makes StopProvider wait for the action.
+// InvokeAction makes StopProvider wait for the action.
 func (s *server) InvokeAction(
 	ctx context.Context, req *tfprotov6.InvokeActionRequest,
 ) (*tfprotov6.InvokeActionServerStream, error) {
@@ -213,14 +137,7 @@ func (s *server) InvokeAction(
 	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
 		s.actions.RLock()
 		defer s.actions.RUnlock()
-		for event := range events {
-			if completed, ok := event.Type.(tfprotov6.CompletedInvokeActionEventType); ok {
-				sanitize(completed.Diagnostics)
-			}
-			if !push(event) {
-				return
-			}
-		}
+		events(push)
 	}
 	return resp, nil
 }
@@ -260,10 +177,5 @@ func (s *server) CallFunction(
 			req.Arguments[i] = null
 		}
 	}
-	resp, err := call(ctx, s.frameworkServer.CallFunction, req,
-		func(*tfprotov6.CallFunctionResponse) []*tfprotov6.Diagnostic { return nil })
-	if err == nil && resp.Error != nil {
-		resp.Error.Text = tfkit.Sanitize(resp.Error.Text)
-	}
-	return resp, err
+	return released(ctx, s.frameworkServer.CallFunction, req)
 }

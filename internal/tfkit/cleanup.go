@@ -12,16 +12,16 @@ import (
 // not close ephemeral resources. The zero value is ready for use.
 type Cleanup struct {
 	mu       sync.Mutex
-	running  bool               // Run was called: nothing more may be created
-	creating int                // creations in progress
-	tasks    map[string]cleanup // by their names
-	changed  chan struct{}      // closed by the next change
+	running  bool             // Run was called: nothing more may be created
+	creating int              // creations in progress
+	tasks    map[Text]cleanup // by their names
+	changed  chan struct{}    // closed by the next change
 }
 
 // Task undoes one creation.
 type Task struct {
 	// Name is unique, and identifies the object in the error message.
-	Name string
+	Name Text
 	// Undo undoes the creation.
 	Undo func(context.Context) error
 	// OnDone is called after the creation is undone.
@@ -50,14 +50,14 @@ func (c *Cleanup) Begin() (end func(), ok bool) {
 func (c *Cleanup) Register(ctx context.Context, task Task) {
 	c.change(func() {
 		if c.tasks == nil {
-			c.tasks = map[string]cleanup{}
+			c.tasks = map[Text]cleanup{}
 		}
 		c.tasks[task.Name] = cleanup{task, context.WithoutCancel(ctx)}
 	})
 }
 
 // Done removes a task that is undone.
-func (c *Cleanup) Done(name string) {
+func (c *Cleanup) Done(name Text) {
 	c.change(func() {
 		if task, found := c.tasks[name]; found {
 			delete(c.tasks, name)
@@ -76,10 +76,10 @@ func (c *Cleanup) change(how func()) {
 	}
 }
 
-// Run undoes all creations concurrently, including those in progress, until ctx ends. It returns an error for each
-// object that was not deleted.
+// Run undoes all creations concurrently, including those in progress, until the deadline of ctx. It returns an error
+// for each object that was not deleted.
 func (c *Cleanup) Run(ctx context.Context) []error {
-	failures := map[string]error{} // by task; nil while it is in progress
+	failures := map[Text]error{} // by task; nil while it is in progress
 	for {
 		idle, changed := c.undo(ctx, failures)
 		if idle {
@@ -97,13 +97,14 @@ func (c *Cleanup) Run(ctx context.Context) []error {
 
 // undo starts the tasks that are not started yet. It returns whether all have ended, and a channel that is closed by
 // the next change.
-func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle bool, changed <-chan struct{}) {
+func (c *Cleanup) undo(ctx context.Context, failures map[Text]error) (idle bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running = true
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
+	deadline, _ := ctx.Deadline()
 	running := 0
 	for name, task := range c.tasks {
 		failure, tried := failures[name]
@@ -116,7 +117,9 @@ func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle boo
 		}
 		failures[name] = nil
 		go func() {
-			err := task.Undo(withValues{ctx, task.values}) //nolint:contextcheck // it ends when ctx does
+			ctx, cancel := context.WithDeadline(task.values, deadline)
+			defer cancel()
+			err := task.Undo(ctx) //nolint:contextcheck // it ends when the deadline does
 			c.change(func() { failures[name] = err })
 			if err == nil {
 				c.Done(name)
@@ -127,7 +130,7 @@ func (c *Cleanup) undo(ctx context.Context, failures map[string]error) (idle boo
 }
 
 // remaining returns an error for each object that was not deleted.
-func (c *Cleanup) remaining(failures map[string]error) []error {
+func (c *Cleanup) remaining(failures map[Text]error) []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var left []error
@@ -136,23 +139,10 @@ func (c *Cleanup) remaining(failures map[string]error) []error {
 		if err == nil {
 			err = context.DeadlineExceeded
 		}
-		left = append(left, fmt.Errorf("%s was not deleted: %w", OneLine(name), err))
+		left = append(left, fmt.Errorf("%s was not deleted: %w", name, err))
 	}
 	if c.creating > 0 {
 		left = append(left, fmt.Errorf("the outcome of requests to create an object is unknown (requests: %d)", c.creating))
 	}
 	return left
-}
-
-// withValues is a context with the values of another one.
-type withValues struct {
-	context.Context
-	values context.Context
-}
-
-func (c withValues) Value(key any) any {
-	if value := c.values.Value(key); value != nil {
-		return value
-	}
-	return c.Context.Value(key)
 }

@@ -3,7 +3,6 @@ package tfkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,7 @@ import (
 )
 
 // taskOfDuration returns a task that takes d and then returns err.
-func taskOfDuration(name string, d time.Duration, err error) Task {
+func taskOfDuration(name Text, d time.Duration, err error) Task {
 	return Task{
 		Name: name,
 		Undo: func(ctx context.Context) error {
@@ -41,7 +40,7 @@ func TestCleanup_Run(t *testing.T) {
 		"fifty concurrent tasks": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				for n := range 50 {
-					c.Register(ctx, taskOfDuration(fmt.Sprint("a", n), time.Second, nil))
+					c.Register(ctx, taskOfDuration(Textf("a%d", n), time.Second, nil))
 				}
 			},
 			took: time.Second,
@@ -108,6 +107,7 @@ func TestCleanup_Run(t *testing.T) {
 						t.Errorf("error %v, want %s", left[n], want)
 					}
 				}
+				<-ctx.Done() // ends the tasks that are still running
 			})
 		})
 	}
@@ -125,6 +125,8 @@ func TestCleanup_BeginFailsAfterRun(t *testing.T) {
 		t.Error("Begin succeeds after Run")
 	}
 }
+
+type nameKey struct{}
 
 // A task has the context values of the call that registered it, for the log, even after that call has ended.
 func TestCleanup_TaskKeepsContextValues(t *testing.T) {

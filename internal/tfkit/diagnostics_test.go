@@ -131,16 +131,3 @@ func TestAddAPIError_AttributeIssues(t *testing.T) {
 		t.Errorf("the issue without an attribute is missing: %v", diags[2])
 	}
 }
-
-func TestSanitize_RemovesControlCharacters(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\ntext, русский, 1 234 ₽": "plain\ntext, русский, 1 234 ₽",
-		"\x1b[31mred\x1b[0m":            " [31mred [0m",
-		"back\b\b\rover":                "back   over",
-		"\u009b2Jcsi\u202eright":        " 2Jcsi right",
-	} {
-		if got := Sanitize(in); got != want {
-			t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
-		}
-	}
-}

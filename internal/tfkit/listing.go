@@ -16,6 +16,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
+// maxDisplayName is in characters.
+const maxDisplayName = 500
+
 // ListResults are the results of a list resource.
 type ListResults[T, M any] struct {
 	// Kind is the kind of object in the plural, for errors: "instances".
@@ -54,8 +57,9 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 				return
 			}
 		}
-		var diags diag.Diagnostics
-		if skipped.Warn(&diags, l.Kind); len(diags) > 0 {
+		if len(*skipped) > 0 {
+			var diags diag.Diagnostics
+			addSkipped(&diags, l.Kind, *skipped)
 			push(list.ListResult{Diagnostics: diags})
 		}
 	}
@@ -64,7 +68,7 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 func (l ListResults[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
 	result := req.NewListResult(ctx)
 	id, name := l.Display(item)
-	result.DisplayName = OneLine(name)
+	result.DisplayName = rental.Printable(name, maxDisplayName)
 	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
 	if !req.IncludeResource {
 		return result

@@ -73,43 +73,41 @@ func NameHasPrefix(name, prefix string) bool {
 // ByName returns the index of the object with a name. If there is none, or more than one, it adds an error that names
 // the objects. hint, if any, describes where else the object may be.
 func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects []Named) (index int, ok bool) {
-	index, matches := only(objects, func(n Named) bool { return SameName(n.Name, name) })
-	switch len(matches) {
-	case 0:
-		addNoneFound(diags, l, argumentName, name, hint, objects)
-	case 1:
-		return index, true
-	default:
-		addSeveralNamed(diags, l, matches)
-	}
-	return 0, false
+	return l.only(diags, argumentName, name, hint, objects)
 }
 
-// ByKey is ByName for the key.
-func (l Lookup) ByKey(diags *diag.Diagnostics, key string, hint Text, objects []Named) (index int, ok bool) {
-	index, matches := only(objects, func(n Named) bool { return n.Key == key })
-	switch len(matches) {
-	case 0:
-		addNoneFound(diags, l, l.Key, key, hint, objects)
-	case 1:
+// only returns the index of the only object with a value of an argument.
+func (l Lookup) only(
+	diags *diag.Diagnostics, argument, value string, hint Text, objects []Named,
+) (index int, ok bool) {
+	var matches []Named
+	for i, object := range objects {
+		if l.has(object, argument, value) {
+			index, matches = i, append(matches, object)
+		}
+	}
+	switch {
+	case len(matches) == 1:
 		return index, true
+	case len(matches) == 0:
+		addNoneFound(diags, l, argument, value, hint, objects)
+	case argument == argumentName:
+		addSeveralNamed(diags, l, matches)
 	default:
 		addSeveralWithKey(diags, l, matches)
 	}
 	return 0, false
 }
 
-// only returns the objects that match, and the index of the last one.
-func only(objects []Named, match func(Named) bool) (index int, matches []Named) {
-	for i, object := range objects {
-		if match(object) {
-			index, matches = i, append(matches, object)
-		}
+// has reports whether an object has a value of an argument.
+func (l Lookup) has(object Named, argument, value string) bool {
+	if argument == argumentName {
+		return SameName(object.Name, value)
 	}
-	return index, matches
+	return object.Key == value
 }
 
-// Find returns the index of the object with the key or, if that is empty, with the name, as ByKey and ByName do.
+// Find is ByName for the object with the key or, if that is empty, with the name.
 // skipped are the entries of the list that cannot be read: one of them may be the object.
 func (l Lookup) Find(
 	diags *diag.Diagnostics, key, name string, skipped []rental.Skipped, objects []Named,
@@ -119,7 +117,7 @@ func (l Lookup) Find(
 		hint = mayBeSkipped
 	}
 	if key != "" {
-		return l.ByKey(diags, key, hint, objects)
+		return l.only(diags, l.Key, key, hint, objects)
 	}
 	return l.ByName(diags, name, hint, objects)
 }
@@ -135,9 +133,7 @@ func (l Lookup) other(argument, value string, objects []Named) (other string, ob
 	if argument == argumentName {
 		other = l.Key
 	}
-	at := slices.IndexFunc(objects, func(n Named) bool {
-		return other == l.Key && n.Key == value || other == argumentName && SameName(n.Name, value)
-	})
+	at := slices.IndexFunc(objects, func(n Named) bool { return l.has(n, other, value) })
 	if at < 0 {
 		return "", Named{}, false
 	}

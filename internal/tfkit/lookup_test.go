@@ -148,7 +148,7 @@ func TestLookup_ByKey(t *testing.T) {
 	} {
 		t.Run(wanted, func(t *testing.T) {
 			var diags diag.Diagnostics
-			index, ok := byPrefix.ByKey(&diags, wanted, "", keys)
+			index, ok := byPrefix.Find(&diags, wanted, "", nil, keys)
 			if ok != (test.found != "") || ok && keys[index].Name != test.found || ok == diags.HasError() {
 				t.Fatalf("found %t %v, %v", ok, keys[index], diags)
 			}

@@ -95,21 +95,6 @@ func elements[T any](ctx context.Context, set types.Set, into *[]T) diag.Diagnos
 	return set.ElementsAs(ctx, into, false)
 }
 
-// OfferFilterNames are the attributes that are parameters of the API.
-var OfferFilterNames = []string{
-	"gpu",
-	"num_gpus",
-	"min_gpus",
-	"country",
-	"min_reliability",
-	"min_vram_gb",
-	"verified",
-	"min_cuda",
-	"min_disk_gb",
-	"min_inet_down_mbps",
-	"order",
-}
-
 // GPUCounts are the valid elements of num_gpus.
 var GPUCounts = []int64{1, 2, 4, 8}
 

@@ -8,23 +8,28 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Skipped are the entries that lists omit because they cannot be read.
-type Skipped struct{ entries []rental.Skipped }
-
-// CollectSkipped returns a context in which lists record the entries that they omit. The lists must be read one after
-// the other.
-func CollectSkipped(ctx context.Context) (context.Context, *Skipped) {
-	skipped := new(Skipped)
-	return rental.WithSkipped(
-		ctx,
-		func(entry rental.Skipped) { skipped.entries = append(skipped.entries, entry) },
-	), skipped
+// ReadList returns a list of objects of the API, with a warning that names the entries that cannot be read. It is nil,
+// with an error, if the list itself cannot be read. kind is the kind of the objects in the plural: "SSH keys".
+func ReadList[T any](
+	ctx context.Context, list *rental.Collection[T], kind Text, diags *diag.Diagnostics,
+) *rental.Listing[T] {
+	listing, err := list.List(ctx)
+	if err != nil {
+		AddAPIError(diags, "list "+kind, err)
+		return nil
+	}
+	WarnSkipped(diags, kind, listing.Skipped)
+	return listing
 }
 
-// Warn adds a warning that names the entries, if there are any. kind is their kind in the plural: "SSH keys".
-func (s *Skipped) Warn(diags *diag.Diagnostics, kind Text) { WarnSkipped(diags, kind, s.entries) }
+// CollectSkipped returns a context in which lists record the entries that they omit because they cannot be read. The
+// lists must be read one after the other.
+func CollectSkipped(ctx context.Context) (context.Context, *[]rental.Skipped) {
+	skipped := new([]rental.Skipped)
+	return rental.WithSkipped(ctx, func(entry rental.Skipped) { *skipped = append(*skipped, entry) }), skipped
+}
 
-// WarnSkipped adds a warning that names the entries that a list omits, if there are any.
+// WarnSkipped adds a warning that names the entries that a list omits, if there are any. kind is that of ReadList.
 func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	if len(entries) > 0 {
 		addSkipped(diags, kind, entries)

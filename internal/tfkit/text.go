@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -71,20 +70,6 @@ func Lines(elements []string, maxLength int) Text {
 	}
 	return Text(lines.String())
 }
-
-// Sanitize replaces control characters other than line breaks with spaces, because they could move the cursor or change
-// colors.
-func Sanitize(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-// OneLine returns a text of any length on one line, without control characters.
-func OneLine(text string) string { return strings.ReplaceAll(Sanitize(text), "\n", " ") }
 
 // pasteable matches ids that users can safely copy into a Terraform configuration or a shell. They contain no template
 // (${, %{) and no quotes, and do not begin like an option (-).

@@ -60,12 +60,10 @@ func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.APIKeys.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list API keys", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.APIKeys, "API keys", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "API keys", listing.Skipped)
 	index, ok := lookup.Find(&resp.Diagnostics, prefix, name, listing.Skipped, named(listing.Items))
 	if ok {
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(listing.Items[index]))...)

@@ -83,12 +83,10 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.APIKeys.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list API keys", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.APIKeys, "API keys", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "API keys", listing.Skipped)
 	keys := tfkit.SortedFunc(listing.Items, func(a, b *rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {

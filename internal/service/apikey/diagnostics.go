@@ -93,9 +93,9 @@ func subjectOf(key model) tfkit.Text {
 	return tfkit.Textf("API key %s (%s…)", key.ID.ValueString(), key.Prefix.ValueString())
 }
 
-func addUnreadablePrivate(diags *diag.Diagnostics, err error) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReadPrivate), tfkit.Textf(
-		"Its private data cannot be read: %s. The key is revoked when this run ends.", err))
+func addUnreadablePrivate(diags *diag.Diagnostics) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReadPrivate),
+		"Its private data cannot be read. The key is revoked when this run ends.")
 }
 
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the

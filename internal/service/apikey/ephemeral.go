@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -61,12 +60,8 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	opened := newEphemeralKey(key.APIKey)
 	opened.register(ctx, e.Meta, release)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, created(config, key))...)
-	content, err := json.Marshal(opened)
-	if err == nil {
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, private, content)...)
-		err = ctx.Err() // nothing uses the key after an interruption
-	}
-	if err != nil {
+	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, private, opened)...)
+	if err := ctx.Err(); err != nil { // nothing uses the key after an interruption
 		addNotIssued(&resp.Diagnostics, create, err)
 	}
 	if resp.Diagnostics.HasError() {
@@ -76,17 +71,13 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 
 // Close revokes the key.
 func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
-	content, diags := req.Private.GetKey(ctx, private)
+	opened, diags := tfkit.GetPrivate[ephemeralKey](ctx, req.Private, private)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	if opened == nil {
+		addUnreadablePrivate(&resp.Diagnostics)
 		return
 	}
-	var opened ephemeralKey
-	if err := json.Unmarshal(content, &opened); err != nil {
-		addUnreadablePrivate(&resp.Diagnostics, err)
-		return
-	}
-	e.close(ctx, opened, &resp.Diagnostics)
+	e.close(ctx, *opened, &resp.Diagnostics)
 }
 
 // close revokes a key, also after an interruption.

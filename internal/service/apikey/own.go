@@ -2,10 +2,7 @@ package apikey
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
-
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -56,35 +53,3 @@ func (r *keyResource) mayUse(prefix string) bool {
 // privateOwnKey is the name of the private data in which the plan of an update passes its ownKey to the plan of a
 // replacement, which has no prior state.
 const privateOwnKey = "own_key"
-
-type privateGetter interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-type privateSetter interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-// setOwnKey writes the private data, unless own is false and there is no previous value.
-func setOwnKey(ctx context.Context, before privateGetter, after privateSetter, own ownKey) diag.Diagnostics {
-	prior, diags := before.GetKey(ctx, privateOwnKey)
-	if diags.HasError() || prior == nil && !own.Own {
-		return diags
-	}
-	value, err := json.Marshal(own)
-	if err != nil {
-		return diags // cannot happen with a bool and an int
-	}
-	diags.Append(after.SetKey(ctx, privateOwnKey, value)...)
-	return diags
-}
-
-// getOwnKey returns the private data; the zero value if it is missing or of another version.
-func getOwnKey(ctx context.Context, private privateGetter) ownKey {
-	value, diags := private.GetKey(ctx, privateOwnKey)
-	var own ownKey
-	if diags.HasError() || json.Unmarshal(value, &own) != nil {
-		return ownKey{}
-	}
-	return own
-}

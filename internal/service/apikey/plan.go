@@ -3,13 +3,13 @@ package apikey
 import (
 	"context"
 	"math"
-	"strconv"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // ModifyPlan plans the rotation of a key that expires soon, and reports an error if the plan revokes the provider's own
@@ -20,8 +20,10 @@ func (r *keyResource) ModifyPlan(
 	switch {
 	case req.State.Raw.IsNull():
 		// In a replacement, this is the second plan. The first one has set the private data.
-		if own := getOwnKey(ctx, req.Private); own.Own {
-			addNotRevoked(&resp.Diagnostics, own, "The API key that this plan replaces")
+		own, diags := tfkit.GetPrivate[ownKey](ctx, req.Private, privateOwnKey)
+		resp.Diagnostics.Append(diags...)
+		if own != nil && own.Own {
+			addNotRevoked(&resp.Diagnostics, *own, "The API key that this plan replaces")
 		}
 	case req.Plan.Raw.IsNull():
 		r.modifyDestroy(ctx, req, resp)
@@ -65,8 +67,8 @@ func (r *keyResource) modifyChange(
 	if own.Own && !(state.AllowSelfRevoke.ValueBool() && allowed) {
 		protected = own
 	}
-	resp.Diagnostics.Append(setOwnKey(ctx, req.Private, resp.Private, protected)...)
-	left, diags := getDaysLeft(ctx, req.Private)
+	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateOwnKey, protected)...)
+	left, diags := tfkit.GetPrivate[int64](ctx, req.Private, privateDaysLeft)
 	resp.Diagnostics.Append(diags...)
 	rotate := due(left, plan.RotateBeforeDays)
 	switch {
@@ -107,22 +109,4 @@ func daysLeft(expiresAt *time.Time, now time.Time) *int64 {
 	}
 	left := int64(math.Floor(float64(expiresAt.Sub(now)) / float64(day)))
 	return &left
-}
-
-// setDaysLeft writes the private data, unless left is nil.
-func setDaysLeft(ctx context.Context, private privateSetter, left *int64) diag.Diagnostics {
-	if left == nil {
-		return nil
-	}
-	return private.SetKey(ctx, privateDaysLeft, []byte(strconv.FormatInt(*left, 10)))
-}
-
-// getDaysLeft returns the private data; nil before the first refresh after the creation or the import.
-func getDaysLeft(ctx context.Context, private privateGetter) (*int64, diag.Diagnostics) {
-	value, diags := private.GetKey(ctx, privateDaysLeft)
-	left, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil {
-		return nil, diags
-	}
-	return &left, diags
 }

@@ -70,7 +70,9 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 		_, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
 		resp.Diagnostics.Append(diags...)
-		resp.Diagnostics.Append(setDaysLeft(ctx, resp.Private, daysLeft(key.ExpiresAt, r.Meta.Client.Now()))...)
+		if left := daysLeft(key.ExpiresAt, r.Meta.Client.Now()); left != nil {
+			resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateDaysLeft, *left)...)
+		}
 	}
 }
 

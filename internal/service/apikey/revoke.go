@@ -21,7 +21,7 @@ func newEphemeralKey(key rental.APIKey) ephemeralKey { return ephemeralKey{key.I
 // revocation.
 func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta, onDone func()) {
 	meta.Cleanup.Register(ctx, tfkit.Task{
-		Name:   k.String(),
+		Name:   k.text(),
 		Undo:   func(ctx context.Context) error { return k.delete(ctx, meta.Client) },
 		OnDone: onDone,
 	})
@@ -31,7 +31,7 @@ func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta, onDone fun
 func (k ephemeralKey) revoke(ctx context.Context, meta *tfkit.Meta) error {
 	err := k.delete(ctx, meta.Client)
 	if err == nil {
-		meta.Cleanup.Done(k.String())
+		meta.Cleanup.Done(k.text())
 	}
 	return err
 }
@@ -46,9 +46,9 @@ func (k ephemeralKey) delete(ctx context.Context, client *rental.Client) error {
 	return err
 }
 
-// String returns the id and the expiry of the key for messages.
-func (k ephemeralKey) String() string {
-	return string(tfkit.Textf("API key %s, which expires %s,", k.ID, k.end()))
+// text returns the id and the expiry of the key for messages.
+func (k ephemeralKey) text() tfkit.Text {
+	return tfkit.Textf("API key %s, which expires %s,", k.ID, k.end())
 }
 
 // end returns the expiry for messages: "never" or "at TIME".

@@ -65,10 +65,7 @@ func (d *gpuDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(model))...)
 		return
 	}
-	listing, err := d.Meta.Cache.GPUs.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list GPU models", err)
-		return
+	if listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics); listing != nil {
+		lookup.NotFound(&resp.Diagnostics, slug, "", named(listing.Items))
 	}
-	lookup.NotFound(&resp.Diagnostics, slug, "", named(listing.Items))
 }

@@ -77,12 +77,10 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.GPUs.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list GPU models", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "GPU models", listing.Skipped)
 	models := tfkit.SortedFunc(listing.Items, func(a, b *rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {

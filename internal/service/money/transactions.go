@@ -130,7 +130,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 		tfkit.AddAPIError(&resp.Diagnostics, "list transactions", err)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "transactions")
+	tfkit.WarnSkipped(&resp.Diagnostics, "transactions", *skipped)
 	config.Transactions = make([]transaction, len(found))
 	for i, t := range found {
 		config.Transactions[i] = transaction{

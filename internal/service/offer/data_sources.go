@@ -2,6 +2,8 @@ package offer
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -40,11 +42,10 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	ctx, skipped := tfkit.CollectSkipped(ctx)
 	offers, err := d.Meta.Cache.OffersWithin(ctx, query, int(limit), 0)
 	if err != nil {
-		attributes := append([]string{"type", "max_price_kop_h"}, tfkit.OfferFilterNames...)
-		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, attributes...)
+		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, slices.Collect(maps.Keys(filters()))...)
 		return
 	}
-	skipped.Warn(&resp.Diagnostics, "offers")
+	tfkit.WarnSkipped(&resp.Diagnostics, "offers", *skipped)
 	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), config.GPU, &resp.Diagnostics)
 	config.Offers, config.IDs = []item{}, []string{}
 	for _, offer := range offers {

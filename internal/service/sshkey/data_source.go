@@ -55,12 +55,10 @@ func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.SSHKeys.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list SSH keys", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.SSHKeys, "SSH keys", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "SSH keys", listing.Skipped)
 	index, ok := lookup.Find(&resp.Diagnostics, canonical(fingerprint), name, listing.Skipped, named(listing.Items))
 	if ok {
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(listing.Items[index]))...)

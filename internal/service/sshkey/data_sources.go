@@ -70,12 +70,10 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.SSHKeys.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list SSH keys", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.SSHKeys, "SSH keys", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "SSH keys", listing.Skipped)
 	keys := tfkit.SortedFunc(listing.Items, func(a, b *rental.SSHKey) int { return strings.Compare(a.ID, b.ID) })
 	state := keysModel{SSHKeys: make([]item, len(keys))}
 	for i, k := range keys {

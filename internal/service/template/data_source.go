@@ -72,12 +72,10 @@ func (d *templateDataSource) find(
 	if d.Meta.KeyUnknown && !d.CanReadOwn(diags) {
 		return template, false
 	}
-	listing, err := d.Meta.Cache.Templates.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(diags, "list templates", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.Templates, "templates", diags)
+	if listing == nil {
 		return template, false
 	}
-	tfkit.WarnSkipped(diags, "templates", listing.Skipped)
 	if slug != "" {
 		lookup.NotFound(diags, slug, d.hint(), named(listing.Items))
 		return template, false

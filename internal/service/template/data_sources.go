@@ -108,12 +108,10 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
 		return
 	}
-	listing, err := d.Meta.Cache.Templates.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list templates", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.Templates, "templates", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "templates", listing.Skipped)
 	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
 	config.Templates = []item{}
 	for _, t := range all {

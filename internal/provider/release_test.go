@@ -1,4 +1,4 @@
-package tfkit
+package provider
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 
 type nameKey struct{}
 
-func TestWithRelease_InheritsContext(t *testing.T) {
+func TestRelease_InheritsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
-	released, release := WithRelease(ctx)
+	released, release := withRelease(ctx)
 	defer release()
 	child, stop := context.WithTimeout(released, time.Hour)
 	defer stop()
@@ -25,14 +25,14 @@ func TestWithRelease_InheritsContext(t *testing.T) {
 	}
 }
 
-func TestWithRelease_ReleasesContext(t *testing.T) {
+func TestRelease_ReleasesContext(t *testing.T) {
 	gone := make(chan struct{})
 	child := func() context.Context {
 		load := new([1 << 20]byte)
 		runtime.AddCleanup(load, func(gone chan struct{}) { close(gone) }, gone)
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), nameKey{}, load))
 		defer cancel()
-		released, release := WithRelease(ctx)
+		released, release := withRelease(ctx)
 		defer release()
 		child, stop := context.WithCancel(released)
 		t.Cleanup(stop) // keeps the child, like the framework
