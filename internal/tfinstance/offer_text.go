@@ -46,13 +46,10 @@ func RefusedText(e failure.Error) tfkit.Text {
 	case failure.NotAvailable:
 		return tfkit.Textf("Nothing was rented: offer %s is not available. Run plan again to choose an available offer, "+
 			"or use offer_query, which rents the first available one.", e.OfferID)
-	case failure.NoPriceForType:
-		return tfkit.Textf("Nothing was rented: offer %s has no interruptible price. Choose another offer, or set type = "+
-			"\"on_demand\".", e.OfferID)
 	case failure.AvailabilityUnknown:
 		return tfkit.Textf("Nothing was rented. Offer %s could not be read afterwards: it may not be available, its price "+
 			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
-	case failure.Available:
+	case failure.Available, failure.NoPriceForType: // the caller reports the latter
 	}
 	switch {
 	case rental.IsConflict(e.Err):

@@ -40,6 +40,9 @@ func QueryArguments() map[string]schema.Attribute {
 	return arguments
 }
 
+// QueryType has the types of QueryArguments.
+var QueryType = AttributeTypes(schema.SingleNestedAttribute{Attributes: QueryArguments()})
+
 // QueryTerms are the arguments of an instance that apply to each of its queries.
 type QueryTerms struct {
 	Type         rental.RentalType
@@ -68,15 +71,15 @@ func MarketQuery(ctx context.Context, object types.Object, terms QueryTerms) (ma
 	return query, diags
 }
 
-// QueryForGPU returns a query that selects a GPU model and a number of GPUs. attributes is the type of the query.
-func QueryForGPU(ctx context.Context, slug string, gpus int64, attributes map[string]attr.Type) types.Object {
+// QueryForGPU returns a query that selects a GPU model and a number of GPUs.
+func QueryForGPU(ctx context.Context, slug string, gpus int64) types.Object {
 	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
 	if slices.Contains(tfkit.GPUCounts, gpus) {
 		count = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(gpus)})
 	} else {
 		atLeast = types.Int64Value(gpus)
 	}
-	object, _ := types.ObjectValueFrom(ctx, attributes, Query{OfferFilters: tfkit.OfferFilters{
+	object, _ := types.ObjectValueFrom(ctx, QueryType, Query{OfferFilters: tfkit.OfferFilters{
 		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(slug)}),
 		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
 		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),

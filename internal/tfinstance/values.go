@@ -9,25 +9,21 @@ import (
 
 // The types of the objects in Attributes.
 var (
-	GPUType = map[string]attr.Type{
-		"slug":    types.StringType,
-		"name":    types.StringType,
-		"count":   types.Int64Type,
-		"vram_gb": types.Int64Type,
-	}
-	PriceType = map[string]attr.Type{
-		"running_kop_h":  types.Int64Type,
-		"stopped_kop_h":  types.Int64Type,
-		"traffic_kop_gb": types.Int64Type,
-	}
-	SSHType = map[string]attr.Type{
-		"host":    types.StringType,
-		"port":    types.Int64Type,
-		"user":    types.StringType,
-		"command": types.StringType,
-	}
-	URLType = types.ObjectType{AttrTypes: map[string]attr.Type{"label": types.StringType, "url": types.StringType}}
+	GPUType   = AttributeTypes(Attributes()["gpu"])
+	PriceType = AttributeTypes(Attributes()["price"])
+	SSHType   = AttributeTypes(Attributes()["ssh"])
+	URLType   = types.ObjectType{AttrTypes: AttributeTypes(Attributes()["urls"])}
 )
+
+// AttributeTypes returns the types of the attributes of an object, or of the objects in a list.
+func AttributeTypes(attribute interface{ GetType() attr.Type }) map[string]attr.Type {
+	kind := attribute.GetType()
+	if list, ok := kind.(types.ListType); ok {
+		kind = list.ElemType
+	}
+	object, _ := kind.(types.ObjectType)
+	return object.AttrTypes
+}
 
 // GPUValue returns the attribute gpu. It keeps the prior VRAM, or the whole prior value, if the API omits it.
 func GPUValue(gpu rental.InstanceGPU, prior types.Object) types.Object {

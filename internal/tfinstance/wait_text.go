@@ -51,8 +51,12 @@ const (
 	maxLogLine   = 300
 )
 
-// LastSeen describes an instance as last read: its status, its stop reason, and the end of its log.
+// LastSeen describes an instance as last read: its status, its stop reason, and the end of its log. inst has no status
+// if it could not be read.
 func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
+	if inst.Status == "" {
+		return "The API did not return the instance before that, so nothing was requested."
+	}
 	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
 	if inst.StopReason != nil {
 		text += "\n" + StopAdvice(*inst.StopReason)

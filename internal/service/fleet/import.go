@@ -64,7 +64,7 @@ func actualOrder(inst rental.Instance) rental.InstanceCreate {
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were
 // rented.
 func importedQueries(ctx context.Context, members []fleet.Member) types.List {
-	element := types.ObjectType{AttrTypes: queryType()}
+	element := types.ObjectType{AttrTypes: tfinstance.QueryType}
 	var queries []attr.Value
 	var seen []rental.InstanceGPU
 	for _, member := range members {
@@ -73,7 +73,7 @@ func importedQueries(ctx context.Context, members []fleet.Member) types.List {
 			continue
 		}
 		seen = append(seen, gpu)
-		queries = append(queries, tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count, element.AttrTypes))
+		queries = append(queries, tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count))
 	}
 	return types.ListValueMust(element, queries)
 }

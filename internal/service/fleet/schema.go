@@ -318,12 +318,3 @@ func timeoutsAttribute(ctx context.Context) schema.Attribute {
 			"second for each member.",
 	})
 }
-
-// queryType is the type of an element of offer_queries.
-func queryType() map[string]attr.Type {
-	arguments := map[string]attr.Type{}
-	for name, attribute := range tfinstance.QueryArguments() {
-		arguments[name] = attribute.GetType()
-	}
-	return arguments
-}

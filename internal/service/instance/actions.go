@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -33,19 +32,20 @@ const defaultActionTimeout = 30 * time.Minute
 // instanceAction starts, stops or restarts an instance, whether or not a resource manages it.
 type instanceAction struct {
 	tfkit.Action
+	verb        tfkit.Text
 	description string // Markdown
-	verb        string // "start"
-	// starts is true if the instance may run afterwards, which costs money.
-	starts bool
-	// requestsStart reports whether the action requests a start of the instance; nil for never.
-	requestsStart func(rental.Instance) bool
-	// run changes the state of the instance.
-	run func(context.Context, *actionRun, rental.Instance)
 }
+
+// The values of verb.
+const (
+	verbStart   tfkit.Text = "start"
+	verbStop    tfkit.Text = "stop"
+	verbRestart tfkit.Text = "restart"
+)
 
 func newStart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_start"}, verb: "start", starts: true, requestsStart: needsStart, run: start,
+		Action: tfkit.Action{Name: "instance_start"}, verb: verbStart,
 		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nA starting instance is not started again, a stopping " +
 			"one is started after it has stopped, and a running one is not changed. The start of an outbid instance " +
@@ -56,7 +56,7 @@ func newStart() action.Action {
 
 func newStop() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_stop"}, verb: "stop", run: stop,
+		Action: tfkit.Action{Name: "instance_stop"}, verb: verbStop,
 		description: "Stops an instance, and waits until it is stopped. Only the disk of a stopped instance is " +
 			"billed.\n\nA starting instance is stopped when it runs, an outbid one is not started again, and a stopped " +
 			"one is not changed.",
@@ -65,8 +65,7 @@ func newStop() action.Action {
 
 func newRestart() action.Action {
 	return &instanceAction{
-		Action: tfkit.Action{Name: "instance_restart"}, verb: "restart", starts: true, run: restart,
-		requestsStart: func(inst rental.Instance) bool { return stopsFirst(inst) || needsStart(inst) },
+		Action: tfkit.Action{Name: "instance_restart"}, verb: verbRestart,
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nAn instance that is stopped or outbid is only started. " +
 			"The action waits for an instance that is starting.\n\nAn on-demand instance is not stopped if the balance " +
@@ -75,11 +74,6 @@ func newRestart() action.Action {
 			"higher price, or find no offer. With `max_price_kop_h`, an instance that already costs more is not stopped, " +
 			"and one whose new bid costs more is stopped again. The `spending` checks of the provider apply as in a plan.",
 	}
-}
-
-func needsStart(inst rental.Instance) bool {
-	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
-	return inst.DesiredState == rental.DesiredStopped || next == lifecycle.ActionStart
 }
 
 // notInConfiguration ends the description of every action.
@@ -93,9 +87,9 @@ const notInConfiguration = "\n\nAn action does not change the configuration. The
 // Validators of the arguments. A CLI validates only values that are known before the plan, so the provider validates
 // the others at plan and at apply.
 var (
-	idValidators      = []validator.String{stringvalidator.LengthAtLeast(1)}
-	timeoutValidators = []validator.String{tfkit.Duration()}
-	capValidators     = []validator.Int64{int64validator.AtLeast(1)}
+	idValidator      = stringvalidator.LengthAtLeast(1)
+	timeoutValidator = tfkit.Duration()
+	capValidator     = int64validator.AtLeast(1)
 )
 
 // Schema implements action.Action.
@@ -104,19 +98,19 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 		MarkdownDescription: a.description + notInConfiguration,
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{
-				Required: true, Validators: idValidators,
+				Required: true, Validators: []validator.String{idValidator},
 				MarkdownDescription: "Id of the instance, such as `gpurent_instance.trainer.id`. Must not be empty.",
 			},
 			"timeout": schema.StringAttribute{
-				Optional: true, Validators: timeoutValidators,
+				Optional: true, Validators: []validator.String{timeoutValidator},
 				MarkdownDescription: "Timeout of the action, as a Go duration such as `45m` or `1h30m`. Must be above " +
 					"zero. After the timeout, the action fails with the last status of the instance. Defaults to `30m`.",
 			},
 		},
 	}
-	if a.starts {
+	if a.verb != verbStop {
 		resp.Schema.Attributes["max_price_kop_h"] = schema.Int64Attribute{
-			Optional: true, Validators: capValidators,
+			Optional: true, Validators: []validator.Int64{capValidator},
 			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. Must be at least 1. No " +
 				"maximum by default: an action cannot read `max_price_kop_h` of a `gpurent_instance`. The action compares " +
 				"the price of an on-demand instance before the start, and the price in the responses of the API after the " +
@@ -138,35 +132,25 @@ func (a *instanceAction) args(ctx context.Context, config tfsdk.Config, diags *d
 	var maxPrice types.Int64
 	diags.Append(config.GetAttribute(ctx, path.Root("instance_id"), &id)...)
 	diags.Append(config.GetAttribute(ctx, path.Root("timeout"), &timeout)...)
-	if a.starts {
+	if a.verb != verbStop {
 		diags.Append(config.GetAttribute(ctx, path.Root("max_price_kop_h"), &maxPrice)...)
 	}
-	validateString(ctx, path.Root("instance_id"), id, idValidators, diags)
-	validateString(ctx, path.Root("timeout"), timeout, timeoutValidators, diags)
-	for _, each := range capValidators {
-		var resp validator.Int64Response
-		each.ValidateInt64(ctx, validator.Int64Request{Path: path.Root("max_price_kop_h"), ConfigValue: maxPrice}, &resp)
-		diags.Append(resp.Diagnostics...)
+	var texts validator.StringResponse
+	validate := func(rule validator.String, argument string, value types.String) {
+		rule.ValidateString(ctx, validator.StringRequest{Path: path.Root(argument), ConfigValue: value}, &texts)
 	}
+	validate(idValidator, "instance_id", id)
+	validate(timeoutValidator, "timeout", timeout)
+	var numbers validator.Int64Response
+	capValidator.ValidateInt64(
+		ctx, validator.Int64Request{Path: path.Root("max_price_kop_h"), ConfigValue: maxPrice}, &numbers)
+	diags.Append(texts.Diagnostics...)
+	diags.Append(numbers.Diagnostics...)
 	args := actionArgs{id: id.ValueString(), timeout: defaultActionTimeout, maxPriceKopH: maxPrice.ValueInt64()}
 	if d, err := time.ParseDuration(timeout.ValueString()); err == nil {
 		args.timeout = d
 	}
 	return args, !diags.HasError()
-}
-
-func validateString(
-	ctx context.Context,
-	at path.Path,
-	value types.String,
-	all []validator.String,
-	diags *diag.Diagnostics,
-) {
-	for _, each := range all {
-		var resp validator.StringResponse
-		each.ValidateString(ctx, validator.StringRequest{Path: at, ConfigValue: value}, &resp)
-		diags.Append(resp.Diagnostics...)
-	}
 }
 
 // ModifyPlan implements action.ActionWithModifyPlan. It reports an error at plan for an
@@ -185,20 +169,26 @@ func (a *instanceAction) ModifyPlan(
 	case err != nil:
 		addUnreadableAtPlan(&resp.Diagnostics, args.id, err)
 	case !found:
-		addNotFound(&resp.Diagnostics, tfkit.Text(a.verb), args.id)
+		addNotFound(&resp.Diagnostics, a.verb, args.id)
 	case isFinal(inst):
-		addFinal(&resp.Diagnostics, tfkit.Text(a.verb), inst, "")
-	default:
-		addSpendingProblems(&resp.Diagnostics, a.spendingProblems(ctx, inst)...)
+		addFinal(&resp.Diagnostics, a.verb, inst, "")
+	case a.requestsStart(inst):
+		addSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
 	}
 }
 
-// spendingProblems compares the action with the account.
-func (a *instanceAction) spendingProblems(ctx context.Context, inst rental.Instance) []*failure.Error {
-	if a.requestsStart == nil || !a.requestsStart(inst) {
-		return nil
-	}
-	return a.Meta.Spending.Check(ctx, spending.StartOf(inst))
+// requestsStart reports whether the action requests a start of the instance.
+func (a *instanceAction) requestsStart(inst rental.Instance) bool {
+	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
+	runs := inst.DesiredState != rental.DesiredStopped && next != lifecycle.ActionStart
+	return a.verb != verbStop && !runs || a.stopsFirst(inst)
+}
+
+// stopsFirst reports whether the action is a restart that has to stop the instance: not if it is already stopping or
+// starting.
+func (a *instanceAction) stopsFirst(inst rental.Instance) bool {
+	return a.verb == verbRestart && inst.Status == rental.StatusRunning &&
+		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
 }
 
 // isFinal reports whether an instance is destroyed or failed.
@@ -224,71 +214,49 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 		}
 	})
 	defer progress.stop()
-	run := &actionRun{actionArgs: args, action: a, progress: progress, diags: &resp.Diagnostics}
+	run := &actionRun{instanceAction: a, actionArgs: args, progress: progress, diags: &resp.Diagnostics}
 	inst, err := a.Meta.Lifecycle.Get(ctx, args.id)
 	if err != nil {
 		run.addError(ctx, rental.Instance{ID: args.id}, err)
 		return
 	}
 	if isFinal(inst) {
-		addFinal(run.diags, tfkit.Text(a.verb), inst, lastSeenByAction(ctx, a.Meta.Client, inst))
+		addFinal(run.diags, a.verb, inst, run.lastSeen(ctx, inst))
 		return
 	}
 	progress.Observed(inst)
-	a.run(ctx, run, inst)
+	run.change(ctx, inst)
 }
 
 // actionRun is an action in progress.
 type actionRun struct {
+	*instanceAction
 	actionArgs
-	action   *instanceAction
-	progress *progressReporter
-	diags    *diag.Diagnostics
-	stopped  bool // a restart has stopped the instance, and has not started it yet
+	progress  *progressReporter
+	diags     *diag.Diagnostics
+	requested bool // a start or stop was requested, with any outcome
+	stopped   bool // a restart has stopped the instance, and has not started it yet
 }
 
-// addError reports why the action failed.
-func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err error) {
-	addActionError(ctx, run.diags, actionFailure{
-		client: run.action.Meta.Client, inst: inst, verb: tfkit.Text(run.action.verb), starts: run.action.starts,
-		restarts: run.action.verb == "restart", stopped: run.stopped, requested: run.progress.requested(),
-		timeout: run.timeout, err: err,
-	})
-}
-
-func start(ctx context.Context, run *actionRun, inst rental.Instance) {
-	run.converge(ctx, inst, rental.DesiredRunning)
-}
-
-func stop(ctx context.Context, run *actionRun, inst rental.Instance) {
-	run.converge(ctx, inst, rental.DesiredStopped)
-}
-
-func restart(ctx context.Context, run *actionRun, inst rental.Instance) {
-	if !stopsFirst(inst) {
-		text := tfkit.Text("is already changing its state, so it is not stopped first")
-		if inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid {
-			text = "does not run, so it is only started"
+// change changes the state of the instance.
+func (run *actionRun) change(ctx context.Context, inst rental.Instance) {
+	switch {
+	case run.verb == verbStop:
+		run.converge(ctx, inst, rental.DesiredStopped)
+		return
+	case run.stopsFirst(inst):
+		if !run.canStartAgain(ctx, inst) {
+			return
 		}
-		run.progress.Report(text)
-		start(ctx, run, inst)
-		return
+		if inst, run.stopped = run.converge(ctx, inst, rental.DesiredStopped); !run.stopped {
+			return
+		}
+	case run.verb == verbRestart && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid):
+		run.progress.Report("does not run, so it is only started")
+	case run.verb == verbRestart:
+		run.progress.Report("is already changing its state, so it is not stopped first")
 	}
-	if !run.canStartAgain(ctx, inst) {
-		return
-	}
-	inst, ok := run.converge(ctx, inst, rental.DesiredStopped)
-	if !ok {
-		return
-	}
-	run.stopped = true
 	run.converge(ctx, inst, rental.DesiredRunning)
-}
-
-// stopsFirst reports whether a restart has to stop the instance: not if it is already stopping or starting.
-func stopsFirst(inst rental.Instance) bool {
-	return inst.Status == rental.StatusRunning &&
-		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
 }
 
 // canStartAgain is false, with an error, if the current price exceeds the cap or the burn limit, or if the balance does
@@ -298,7 +266,7 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
 		return false
 	}
-	if hold := run.action.Meta.Spending.Hold(); hold != nil {
+	if hold := run.Meta.Spending.Hold(); hold != nil {
 		held, err := hold(ctx, inst.ID, inst.Price.RunningKopH)
 		if err != nil {
 			run.addError(ctx, inst, err)
@@ -309,7 +277,7 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 	if inst.Type == rental.Interruptible {
 		return true // its new bid may cost less
 	}
-	balance, err := run.action.Meta.Client.GetBalance(ctx)
+	balance, err := run.Meta.Client.GetBalance(ctx)
 	if err != nil {
 		tflog.Debug(ctx, "Cannot read the balance before a restart", map[string]any{"error": err.Error()})
 		return true
@@ -323,22 +291,20 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 
 // converge moves the instance to a state, and reports the result.
 func (run *actionRun) converge(
-	ctx context.Context,
-	inst rental.Instance,
-	wanted rental.DesiredState,
-) (rental.Instance, bool) {
-	manager := run.action.Meta.Lifecycle
-	now, outcome, err := manager.Converge(ctx, inst, lifecycle.Target{
+	ctx context.Context, inst rental.Instance, wanted rental.DesiredState,
+) (now rental.Instance, ok bool) {
+	now, outcome, err := run.Meta.Lifecycle.Converge(ctx, inst, lifecycle.Target{
 		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		Hold: run.action.Meta.Spending.Hold(), Progress: run.progress,
+		Hold: run.Meta.Spending.Hold(), Progress: run.progress,
 	})
+	run.requested = run.requested || outcome.Requested
 	if err != nil {
 		run.addError(ctx, now, err)
 		return now, false
 	}
 	unchanged := !outcome.Requested && now.Status == inst.Status && (now.SSH == nil) == (inst.SSH == nil)
 	run.progress.Report(resultText(now, unchanged))
-	addMissingAddresses(run.diags, now, outcome, manager.SSHTimeout())
+	addMissingAddresses(run.diags, now, outcome, run.Meta.Lifecycle.SSHTimeout())
 	return now, true
 }
 
@@ -349,12 +315,8 @@ func resultText(inst rental.Instance, unchanged bool) tfkit.Text {
 		already = " already, so nothing was requested"
 	}
 	if inst.Status != rental.StatusRunning {
-		return tfkit.Textf(
-			"is %s%s: only its disk is billed, %s per hour",
-			inst.Status,
-			already,
-			tfkit.Rubles(inst.Price.StoppedKopH),
-		)
+		return tfkit.Textf("is %s%s: only its disk is billed, %s per hour",
+			inst.Status, already, tfkit.Rubles(inst.Price.StoppedKopH))
 	}
 	if inst.SSH != nil {
 		if command := tfinstance.SSHCommand(*inst.SSH); !command.IsNull() {

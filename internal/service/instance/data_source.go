@@ -57,44 +57,33 @@ func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadReques
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	var inst rental.Instance
-	var ok bool
-	if id != "" {
-		inst, ok = d.byID(ctx, id, &resp.Diagnostics)
-	} else {
-		inst, ok = d.byName(ctx, name, &resp.Diagnostics)
-	}
-	if ok {
+	if inst, ok := d.find(ctx, id, name, &resp.Diagnostics); ok {
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(inst))...)
 	}
 }
 
-func (d *instanceDataSource) byID(
-	ctx context.Context,
-	id string,
-	diags *diag.Diagnostics,
+// find returns the instance with an id, which can be destroyed, or the only active one with a name.
+func (d *instanceDataSource) find(
+	ctx context.Context, id, name string, diags *diag.Diagnostics,
 ) (inst rental.Instance, ok bool) {
-	inst, found, err := d.Meta.Cache.Instances.Find(ctx, id)
+	if id != "" {
+		found, ok, err := d.Meta.Cache.Instances.Find(ctx, id)
+		if err != nil {
+			tfkit.AddAPIError(diags, tfkit.Textf("read instance %s", id), err)
+		}
+		if ok || err != nil {
+			return found, ok
+		}
+	}
+	listing, err := d.Meta.Cache.Instances.List(ctx)
 	if err != nil {
-		tfkit.AddAPIError(diags, tfkit.Textf("read instance %s", id), err)
+		tfkit.AddAPIError(diags, "list instances", err)
 		return inst, false
 	}
-	if found {
-		return inst, true
-	}
-	if active, ok := d.active(ctx, diags); ok {
+	tfkit.WarnSkipped(diags, "instances", listing.Skipped)
+	active := slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed)
+	if id != "" {
 		lookup.NotFound(diags, id, "", named(active))
-	}
-	return inst, false
-}
-
-func (d *instanceDataSource) byName(
-	ctx context.Context,
-	name string,
-	diags *diag.Diagnostics,
-) (inst rental.Instance, ok bool) {
-	active, ok := d.active(ctx, diags)
-	if !ok {
 		return inst, false
 	}
 	index, ok := lookup.ByName(diags, name, "A destroyed instance can be read by its id only.", named(active))
@@ -102,15 +91,4 @@ func (d *instanceDataSource) byName(
 		return inst, false
 	}
 	return active[index], true
-}
-
-// active returns the instances that a lookup by name searches.
-func (d *instanceDataSource) active(ctx context.Context, diags *diag.Diagnostics) ([]rental.Instance, bool) {
-	listing, err := d.Meta.Cache.Instances.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(diags, "list instances", err)
-		return nil, false
-	}
-	tfkit.WarnSkipped(diags, "instances", listing.Skipped)
-	return slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed), true
 }

@@ -31,23 +31,14 @@ type instancesModel struct {
 
 // item is an instance in a data source. The resource omits the cost so far, which always changes.
 type item struct {
-	ID           types.String `tfsdk:"id"`
+	common
 	Name         types.String `tfsdk:"name"`
-	Status       types.String `tfsdk:"status"`
 	DesiredState types.String `tfsdk:"desired_state"`
 	Type         types.String `tfsdk:"type"`
-	GPU          types.Object `tfsdk:"gpu"`
 	Template     templateRef  `tfsdk:"template"`
 	Image        types.String `tfsdk:"image"`
 	DiskGB       types.Int64  `tfsdk:"disk_gb"`
-	Country      types.String `tfsdk:"country"`
-	Price        types.Object `tfsdk:"price"`
 	CostSoFarKop int64        `tfsdk:"cost_so_far_kop"`
-	SSH          types.Object `tfsdk:"ssh"`
-	URLs         types.List   `tfsdk:"urls"`
-	CreatedAt    types.String `tfsdk:"created_at"`
-	StartedAt    types.String `tfsdk:"started_at"`
-	StopReason   types.String `tfsdk:"stop_reason"`
 }
 
 type templateRef struct {
@@ -58,26 +49,8 @@ type templateRef struct {
 func itemFromAPI(inst rental.Instance) item {
 	m := fromAPI(model{}, inst)
 	return item{
-		ID:           m.ID,
-		Name:         m.Name,
-		Status:       m.Status,
-		DesiredState: m.DesiredState,
-		Type:         m.Type,
-		GPU:          m.GPU,
-		Template: templateRef{
-			m.Template,
-			m.TemplateName,
-		},
-		Image:        m.Image,
-		DiskGB:       m.DiskGB,
-		Country:      m.Country,
-		Price:        m.Price,
-		CostSoFarKop: inst.CostSoFarKop,
-		SSH:          m.SSH,
-		URLs:         m.URLs,
-		CreatedAt:    m.CreatedAt,
-		StartedAt:    m.StartedAt,
-		StopReason:   m.StopReason,
+		common: m.common, Name: m.Name, DesiredState: m.DesiredState, Type: m.Type,
+		Template: templateRef{m.Template, m.TemplateName}, Image: m.Image, DiskGB: m.DiskGB, CostSoFarKop: inst.CostSoFarKop,
 	}
 }
 

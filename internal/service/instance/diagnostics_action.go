@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -38,15 +37,9 @@ func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, de
 	if inst.Destroyed() {
 		text = "It is destroyed, or about to be."
 	}
-	if details != "" {
-		details = "\n\n" + details
-	}
 	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
 		"Its status is %q. %s If a gpurent_instance manages it, the next apply creates another.%s",
-		inst.Status,
-		text,
-		details,
-	))
+		inst.Status, text, paragraph(details)))
 }
 
 func addUnreadableAtPlan(diags *diag.Diagnostics, id string, err error) {
@@ -76,85 +69,52 @@ func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, mis
 	)
 }
 
-// actionFailure contains the data for the message of a failed action.
-type actionFailure struct {
-	client    *rental.Client
-	inst      rental.Instance // as last read; only the id if it was not read
-	verb      tfkit.Text      // "start"
-	starts    bool            // the action starts the instance
-	restarts  bool            // the action stops a running instance first
-	stopped   bool            // a restart has stopped the instance, and has not started it yet
-	requested bool            // a start or stop was requested
-	timeout   time.Duration
-	err       error
-}
-
-// addActionError reports why an action failed, the last state of the instance, and what to do next.
-func addActionError(ctx context.Context, diags *diag.Diagnostics, f actionFailure) {
-	inst := f.inst
-	if f.stopped && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid) {
-		addStoppedByRestart(diags, inst)
+// addError reports why the action failed, the last state of the instance, and what to do next.
+func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err error) {
+	if run.stopped && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid) {
+		addStoppedByRestart(run.diags, inst)
 	}
-	goal := tfkit.Text("stopped")
-	if f.starts {
-		goal = "ready"
+	goal, again := tfkit.Text("ready"), tfkit.Text("Run the action again: it continues.")
+	switch run.verb {
+	case verbStop:
+		goal = "stopped"
+	case verbRestart:
+		again = "Run the action again: it starts a stopped instance and waits for a starting one, but it stops a running " +
+			"one once more."
 	}
-	e := failure.As(f.err)
+	requested := tfkit.Text("Before that, the action requested no start or stop.")
+	if run.requested {
+		requested = "Before that, the action requested a start or stop, which may still be carried out."
+	}
+	lastSeen := func() tfkit.Text { return run.lastSeen(ctx, inst) }
+	e := failure.As(err)
 	interrupted := e.Kind == failure.Interrupted || e.Kind == 0 && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
-		tfkit.AddError(diags, tfkit.Summaryf(summaryActionInterrupted, inst.ID, goal),
-			f.requestsText()+" "+f.againText()+"\n\n"+f.lastSeen(ctx))
+		tfkit.AddError(run.diags, tfkit.Summaryf(summaryActionInterrupted, inst.ID, goal),
+			requested+" "+again+"\n\n"+lastSeen())
 	case interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
+		tfkit.AddError(run.diags, tfkit.Summaryf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
 			"The action took longer than %s (timeout). %s%s %s\n\n%s",
-			f.timeout, f.requestsText(), tfinstance.CauseText(f.err), f.againText(), f.lastSeen(ctx)))
-	case rental.IsNotFound(f.err):
-		addNotFound(diags, f.verb, inst.ID)
+			run.timeout, requested, tfinstance.CauseText(err), again, lastSeen()))
+	case rental.IsNotFound(err):
+		addNotFound(run.diags, run.verb, inst.ID)
 	case e.Kind == failure.Gone || e.Kind == failure.NeedsReplacement:
-		addFinal(diags, f.verb, inst, f.lastSeen(ctx))
-	case e.Kind == failure.Reverted:
-		addReverted(diags, inst.ID, f.againText()+"\n\n"+f.lastSeen(ctx))
-	case e.Kind == failure.OutbidAgain:
-		addOutbidAgain(diags, inst.ID, e, "Run the action again later.")
-	case e.Kind == failure.AboveLimit:
-		addStartAboveLimit(diags, inst.ID, e, "Raise max_price_kop_h, or run the action again later.")
+		addFinal(run.diags, run.verb, inst, lastSeen())
 	case e.Kind == 0:
-		tfkit.AddAPIError(diags, tfkit.Textf("%s instance %s", f.verb, inst.ID), f.err)
+		tfkit.AddAPIError(run.diags, tfkit.Textf("%s instance %s", run.verb, inst.ID), err)
 	default:
-		addStateRefused(diags, inst.ID, e, f.err, f.lastSeen(ctx))
+		addStateError(run.diags, inst, err, lastSeen, nextSteps{
+			reverted: again, outbidAgain: "Run the action again later.",
+			aboveLimit: "Raise max_price_kop_h, or run the action again later.",
+		})
 	}
 }
 
-// requestsText describes what the action requested before it ended early.
-func (f actionFailure) requestsText() tfkit.Text {
-	if f.requested {
-		return "Before that, the action requested a start or stop, which may still be carried out."
-	}
-	return "Before that, the action requested no start or stop."
-}
-
-// againText describes what another run of the action does.
-func (f actionFailure) againText() tfkit.Text {
-	if f.restarts {
-		return "Run the action again: it starts a stopped instance and waits for a starting one, but it stops a running " +
-			"one once more."
-	}
-	return "Run the action again: it continues."
-}
-
-// lastSeen is lastSeenByAction of the instance, if that was read.
-func (f actionFailure) lastSeen(ctx context.Context) tfkit.Text {
-	if f.inst.Status == "" {
-		return "The API did not return the instance before that."
-	}
-	return lastSeenByAction(ctx, f.client, f.inst)
-}
-
-// lastSeenByAction is tfinstance.LastSeen without the advice for a stop that an action most likely requested.
-func lastSeenByAction(ctx context.Context, client *rental.Client, inst rental.Instance) tfkit.Text {
+// lastSeen is tfinstance.LastSeen without the advice for a stop that an action most likely requested.
+func (run *actionRun) lastSeen(ctx context.Context, inst rental.Instance) tfkit.Text {
 	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
 		inst.StopReason = nil
 	}
-	return tfinstance.LastSeen(ctx, client, inst)
+	return tfinstance.LastSeen(ctx, run.Meta.Client, inst)
 }

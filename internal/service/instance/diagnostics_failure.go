@@ -248,30 +248,25 @@ func addInUse(diags *diag.Diagnostics, e failure.Error) {
 
 // addRejected reports that a new instance costs too much or is not as ordered, and whether it was removed.
 func addRejected(diags *diag.Diagnostics, rented lifecycle.Rented, e failure.Error) {
-	why, summary, at := tfkit.Text(""), tfkit.Summaryf(summaryNewAboveLimit, rented.ID), path.Root("max_price_kop_h")
+	removal := " " + removalText(e)
 	switch {
 	case e.Kind == failure.NotAsRequested:
-		summary, at = tfkit.Summaryf(summaryNotAsRequested, rented.ID), path.Empty()
-		why = "The API returned another instance than ordered: " + differencesText(e.Differences) + "."
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, rented.ID),
+			"The API returned another instance than ordered: "+differencesText(e.Differences)+"."+removal)
 	case e.Limit == failure.MaxBurn:
-		at = path.Empty()
-		why = tfkit.Textf("The API raised the price of the instance to %s. ", tfkit.HourlyRubles(rented.Price.RunningKopH)) +
-			tfinstance.SpendingErrorText(&e)
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNewAboveLimit, rented.ID), tfkit.Textf(
+			"The API raised the price of the instance to %s. ", tfkit.HourlyRubles(rented.Price.RunningKopH))+
+			tfinstance.SpendingErrorText(&e)+removal)
 	default:
+		var offer tfkit.Text
 		if rented.Candidate != nil {
-			offer := rented.Candidate.Offer
-			why = tfkit.Textf("The price of offer %s with the disk was %s. ", offer.ID,
+			offer = tfkit.Textf("The price of offer %s with the disk was %s. ", rented.Candidate.Offer.ID,
 				tfkit.HourlyRubles(rented.Candidate.KopH))
 		}
-		why += tfkit.Textf("The instance costs %s, and max_price_kop_h is %s.", tfkit.HourlyRubles(e.PriceKopH),
-			tfkit.HourlyRubles(e.LimitKopH))
+		tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryNewAboveLimit, rented.ID), offer+
+			tfkit.Textf("The instance costs %s, and max_price_kop_h is %s.", tfkit.HourlyRubles(e.PriceKopH),
+				tfkit.HourlyRubles(e.LimitKopH))+removal)
 	}
-	text := why + " " + removalText(e)
-	if at.Equal(path.Empty()) {
-		tfkit.AddError(diags, summary, text)
-		return
-	}
-	tfkit.AddAttributeError(diags, at, summary, text)
 }
 
 // removalText describes what became of a new instance that must not run.
@@ -352,11 +347,12 @@ func (r *instanceResource) addCreatedNotReady(
 }
 
 // addUpdateFailed reports why an existing instance is not in its desired state. The error does not taint the instance:
-// the next apply continues.
+// the next apply continues. inst has only an id if the instance could not be read.
 func (r *instanceResource) addUpdateFailed(
-	ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error,
+	ctx, waitCtx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error,
 ) {
-	interrupted := failure.KindOf(err) == failure.Interrupted
+	kind := failure.KindOf(err)
+	interrupted := kind == failure.Interrupted || kind == 0 && waitCtx.Err() != nil
 	switch {
 	case interrupted && ctx.Err() != nil:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedUpdate, inst.ID),
@@ -374,69 +370,63 @@ func (r *instanceResource) lastSeen(ctx context.Context, inst rental.Instance) t
 	return tfinstance.LastSeen(ctx, r.Meta.Client, inst)
 }
 
-// addUpdateReadError reports that an instance could not be read before it was changed.
-func addUpdateReadError(
-	ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, timeout time.Duration, err error,
-) {
-	switch {
-	case ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedUpdate, id),
-			"Nothing was requested. The next apply continues.")
-	case waitCtx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, id), tfkit.Textf(
-			"The API did not return it within %s (timeouts.update), so nothing was requested. Apply again.", timeout))
-	case rental.IsNotFound(err):
-		addGone(diags, id)
-	default:
-		tfkit.AddAPIError(diags, tfkit.Textf("read instance %s", id), err)
-	}
-}
-
-const goneText = "It was destroyed outside Terraform during this run, or the API does not find it. If the next plan " +
-	"does not find it either, the apply creates another."
-
-func addGone(diags *diag.Diagnostics, id string) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), goneText)
+func addGone(diags *diag.Diagnostics, id string, lastSeen tfkit.Text) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), "It was destroyed outside Terraform during this run, or the "+
+		"API does not find it. If the next plan does not find it either, the apply creates another."+paragraph(lastSeen))
 }
 
 // addNotConverged reports why the wait of a resource failed, other than an interruption or a timeout.
 func (r *instanceResource) addNotConverged(
 	ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, err error,
 ) {
-	switch e := failure.As(err); e.Kind {
-	case failure.Gone:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryGone, inst.ID), goneText+"\n\n"+r.lastSeen(ctx, inst))
-	case failure.NeedsReplacement:
-		if inst.Status == rental.StatusOutbid {
-			tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply "+
-				"replaces it. Until then only its disk is billed.\n\n"+r.lastSeen(ctx, inst))
-			return
-		}
+	switch kind := failure.KindOf(err); {
+	case rental.IsNotFound(err):
+		addGone(diags, inst.ID, "")
+	case kind == failure.Gone:
+		addGone(diags, inst.ID, r.lastSeen(ctx, inst))
+	case kind == failure.NeedsReplacement && inst.Status == rental.StatusOutbid:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply "+
+			"replaces it. Until then only its disk is billed.\n\n"+r.lastSeen(ctx, inst))
+	case kind == failure.NeedsReplacement:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
 			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+r.lastSeen(ctx, inst))
-	case failure.Reverted:
-		addReverted(diags, inst.ID, "The next apply requests it again.\n\n"+r.lastSeen(ctx, inst))
-	case failure.OutbidAgain:
-		addOutbidAgain(diags, inst.ID, e, "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" "+
-			"to create another instance.")
-	case failure.AboveLimit:
-		addStartAboveLimit(diags, inst.ID, e, "Raise max_price_kop_h or apply again later. For an interruptible instance, "+
-			"on_outbid = \"keep\" waits for a lower price and \"replace\" creates another instance.")
 	default:
-		addStateRefused(diags, inst.ID, e, err, r.lastSeen(ctx, inst))
+		addStateError(diags, inst, err, func() tfkit.Text { return r.lastSeen(ctx, inst) }, nextSteps{
+			reverted: "The next apply requests it again.",
+			outbidAgain: "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another " +
+				"instance.",
+			aboveLimit: "Raise max_price_kop_h or apply again later. For an interruptible instance, on_outbid = \"keep\" " +
+				"waits for a lower price and \"replace\" creates another instance.",
+		})
 	}
 }
 
-func addReverted(diags *diag.Diagnostics, id string, nextStep tfkit.Text) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, id),
-		"The API accepted the request, and the instance then went back. "+nextStep)
-}
+// nextSteps are the last sentences of messages about a start or stop that failed.
+type nextSteps struct{ reverted, outbidAgain, aboveLimit tfkit.Text }
 
-// addOutbidAgain reports that an instance was outbid after each start. nextStep ends the detail.
-func addOutbidAgain(diags *diag.Diagnostics, id string, e failure.Error, nextStep tfkit.Text) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, id), tfkit.Textf(
-		"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
-			"its disk is billed. %s", e.Starts, nextStep))
+// addStateError reports a start or stop that failed, or another error of a wait.
+func addStateError(
+	diags *diag.Diagnostics, inst rental.Instance, err error, lastSeen func() tfkit.Text, next nextSteps,
+) {
+	switch e := failure.As(err); e.Kind {
+	case failure.Reverted:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID), "The API accepted the request, and the instance "+
+			"then went back. "+next.reverted+"\n\n"+lastSeen())
+	case failure.OutbidAgain:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
+			"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
+				"its disk is billed. %s", e.Starts, next.outbidAgain))
+	case failure.AboveLimit:
+		addStartAboveLimit(diags, inst.ID, e, next.aboveLimit)
+	case failure.AccountUnreadable:
+		addSpendingProblems(diags, &e)
+	case failure.StateRefused:
+		tfkit.AddAPIErrorAdvising(diags, tfkit.Textf("%s instance %s", verbFor(e.Wanted), inst.ID), lastSeen()+
+			"\n\nIts state was not changed, and nothing else was tried. Run again when the message of the API, or the "+
+			"status, allows it.", e.Err)
+	default:
+		tfkit.AddAPIError(diags, tfkit.Textf("change the state of instance %s", inst.ID), err)
+	}
 }
 
 // addStartAboveLimit reports that the start of an instance costs more than a limit. nextStep ends the detail.
@@ -461,20 +451,6 @@ func addStartAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, nex
 		}
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotStarted, id), tfkit.Textf(
 			"A start costs %s now, and %s No start was requested: only its disk is billed. %s", price, reason, nextStep))
-	}
-}
-
-// addStateRefused reports a start or stop that the API rejected, or another error of a wait.
-func addStateRefused(diags *diag.Diagnostics, id string, e failure.Error, err error, lastSeen tfkit.Text) {
-	switch e.Kind {
-	case failure.AccountUnreadable:
-		addSpendingProblems(diags, &e)
-	case failure.StateRefused:
-		tfkit.AddAPIErrorAdvising(diags, tfkit.Textf("%s instance %s", verbFor(e.Wanted), id), lastSeen+
-			"\n\nIts state was not changed, and nothing else was tried. Run again when the message of the API, or the "+
-			"status, allows it.", e.Err)
-	default:
-		tfkit.AddAPIError(diags, tfkit.Textf("change the state of instance %s", id), err)
 	}
 }
 

@@ -27,7 +27,6 @@ const (
 	summaryOfferAboveCap      = "Offer price above max_price_kop_h"
 	summaryNotInterruptible   = "Offer has no interruptible price"
 	summaryNameRequired       = "Instance without a name"
-	summaryRequiresQuery      = "%s requires offer_query"
 	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
 )
 
@@ -39,12 +38,6 @@ func addNameRequired(diags *diag.Diagnostics) {
 	tfkit.AddAttributeError(diags, path.Root("name"), tfkit.Summaryf(summaryNameRequired),
 		"The provider has idempotency_prefix, which makes the idempotency key of each instance from its name. Set a name "+
 			"that no other instance of this configuration has, or set idempotency_key.")
-}
-
-func addRequiresQuery(diags *diag.Diagnostics, argument string) {
-	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryRequiresQuery, argument), tfkit.Textf(
-		"An instance with offer_id is rented from that offer or not at all. Remove %s, or replace offer_id by offer_query.",
-		argument))
 }
 
 func addWaitAboveTimeout(diags *diag.Diagnostics) {
@@ -175,29 +168,10 @@ const (
 )
 
 // addCannotReplace reports an error for a replacement without a matching offer.
-func addCannotReplace(diags *diag.Diagnostics, at path.Path, id string, why, nextStep tfkit.Text) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryCannotReplace, id), tfkit.Textf(
+func addCannotReplace(diags *diag.Diagnostics, argument, id string, why, nextStep tfkit.Text) {
+	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryCannotReplace, id), tfkit.Textf(
 		"%s A replacement destroys instance %s and its disk before it creates another instance, which would fail. Nothing "+
 			"was destroyed. %s", why, id, nextStep))
-}
-
-func addCannotReplaceByOffer(diags *diag.Diagnostics, id, offerID string) {
-	addCannotReplace(diags, path.Root(argOfferID), id, tfkit.Textf("Offer %s is not available now.", offerID), chooseOffer)
-}
-
-func addCannotReplaceOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
-	addCannotReplace(
-		diags,
-		path.Root(argOfferID),
-		replaced.ID,
-		tfkit.Textf("Offer %s no longer exists.", replaced.OfferID),
-		chooseOffer,
-	)
-}
-
-func addCannotReplaceByQuery(diags *diag.Diagnostics, id string, explanation tfkit.Text) {
-	nextStep := widenQuery + paragraph(explanation)
-	addCannotReplace(diags, path.Root(argOfferQuery), id, noMatch, nextStep)
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {

@@ -142,10 +142,11 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		},
 		"plans": func(diags *diag.Diagnostics) {
 			addHigherPrice(diags, replaced, 1000)
-			addCannotReplaceOwnOffer(diags, replaced)
+			addOwnOffer(diags, replaced)
 			addReplacedForUnknown(diags, "replace_on", untrusted)
-			addQueryMissed(diags, untrusted, hardware{gpu: untrusted}.missedTerm(rental.OfferQuery{GPU: []string{"a"}}))
-			addQueryMissed(diags, untrusted, hardware{country: &untrusted}.missedTerm(rental.OfferQuery{Country: []string{"a"}}))
+			for _, query := range []rental.OfferQuery{{GPU: []string{"a"}}, {Country: []string{"a"}}} {
+				addQueryMissed(diags, untrusted, missedByInstance(inst, query))
+			}
 			addDuplicateName(diags, []rental.Instance{inst, inst}, true, untrusted)
 		},
 		"actions": func(diags *diag.Diagnostics) {

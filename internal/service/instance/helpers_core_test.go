@@ -262,28 +262,16 @@ type applyResult struct {
 // absent returns the state of a resource that does not exist.
 func (tf *core) absent() tftypes.Value { return acctest.Value(tf.schema().ValueType(), nil) }
 
-// planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
-// second plan if it fails. forced is -replace.
+// planReplacement plans a replacement as Terraform does. It returns the diagnostics of both plans. forced is -replace.
 func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
 	tf.Helper()
 	change := tf.plan(prior, config)
 	if hasError(change.diags) {
 		return change.diags
 	}
-	if !change.replaces && !forced && !changesDisk(tf, prior, config) {
+	if !change.replaces && !forced {
 		tf.Error("the plan does not replace the server")
 	}
 	create := tf.planChange(tf.absent(), change.private, config)
-	if hasError(create.diags) {
-		return append(change.diags, create.diags...)
-	}
-	return change.diags
-}
-
-func changesDisk(tf *core, prior *resourceState, config map[string]any) bool {
-	var before map[string]tftypes.Value
-	if err := prior.state.As(&before); err != nil {
-		tf.Fatal(err)
-	}
-	return !before["disk_gb"].Equal(tftypes.NewValue(tftypes.Number, config["disk_gb"]))
+	return append(change.diags, create.diags...)
 }

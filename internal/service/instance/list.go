@@ -49,7 +49,11 @@ func (l *instanceList) ListResourceConfigSchema(
 					"`stopping`, `stopped`, `failed`, `outbid`. Must not be empty.",
 				Validators: []validator.List{
 					listvalidator.SizeAtLeast(1),
-					listvalidator.ValueStringsAre(tfkit.OneOf(listed()...)),
+					listvalidator.ValueStringsAre(tfkit.OneOf(
+						string(rental.StatusCreating), string(rental.StatusStarting), string(rental.StatusRunning),
+						string(rental.StatusStopping), string(rental.StatusStopped), string(rental.StatusFailed),
+						string(rental.StatusOutbid),
+					)),
 				},
 			},
 			"template": schema.StringAttribute{
@@ -58,21 +62,6 @@ func (l *instanceList) ListResourceConfigSchema(
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 		},
-	}
-}
-
-// listed are the statuses of instances that can be imported.
-func listed() []string {
-	return []string{
-		string(
-			rental.StatusCreating,
-		),
-		string(rental.StatusStarting),
-		string(rental.StatusRunning),
-		string(rental.StatusStopping),
-		string(rental.StatusStopped),
-		string(rental.StatusFailed),
-		string(rental.StatusOutbid),
 	}
 }
 
@@ -90,7 +79,9 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 		Filters: []func(rental.Instance) bool{config.match},
 		Display: display,
 		Import: func(empty model, inst rental.Instance) (model, diag.Diagnostics) {
-			return imported(ctx, empty, l.Meta.Client.ReadOmitted(ctx, inst))
+			m := fromAPI(empty, l.Meta.Client.ReadOmitted(ctx, inst))
+			completeImport(ctx, &m)
+			return m, nil
 		},
 	}.Stream(ctx, req, stream)
 }
@@ -108,19 +99,6 @@ func display(inst rental.Instance) (id, name string) {
 	if inst.Name != nil {
 		name = *inst.Name
 	}
-	return inst.ID, fmt.Sprintf(
-		"%s (%s, %d × %s, %s per hour)",
-		name,
-		inst.Status,
-		inst.GPU.Count,
-		inst.GPU.Name,
-		tfkit.Rubles(inst.BurnKopH()),
-	)
-}
-
-// imported returns the state of an instance as after an import.
-func imported(ctx context.Context, empty model, inst rental.Instance) (model, diag.Diagnostics) {
-	m := fromAPI(empty, inst)
-	diags := completeImport(ctx, &m)
-	return m, diags
+	return inst.ID, fmt.Sprintf("%s (%s, %d × %s, %s per hour)",
+		name, inst.Status, inst.GPU.Count, inst.GPU.Name, tfkit.Rubles(inst.BurnKopH()))
 }

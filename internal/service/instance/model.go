@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -58,21 +57,27 @@ type model struct {
 
 // computed are the attributes that only the provider sets.
 type computed struct {
-	ID            types.String `tfsdk:"id"`
 	RentedOfferID types.String `tfsdk:"rented_offer_id"`
 	RentedOffer   types.Object `tfsdk:"rented_offer"`
 	MatchedQuery  types.Int64  `tfsdk:"matched_query"`
 	QuotedKopH    types.Int64  `tfsdk:"quoted_kop_h"`
-	Status        types.String `tfsdk:"status"`
-	StopReason    types.String `tfsdk:"stop_reason"`
-	GPU           types.Object `tfsdk:"gpu"`
 	TemplateName  types.String `tfsdk:"template_name"`
-	Country       types.String `tfsdk:"country"`
-	Price         types.Object `tfsdk:"price"`
-	SSH           types.Object `tfsdk:"ssh"`
-	URLs          types.List   `tfsdk:"urls"`
-	CreatedAt     types.String `tfsdk:"created_at"`
-	StartedAt     types.String `tfsdk:"started_at"`
+
+	common
+}
+
+// common are the attributes that the resource and the data sources share: see tfinstance.Attributes.
+type common struct {
+	ID         types.String `tfsdk:"id"`
+	Status     types.String `tfsdk:"status"`
+	StopReason types.String `tfsdk:"stop_reason"`
+	GPU        types.Object `tfsdk:"gpu"`
+	Country    types.String `tfsdk:"country"`
+	Price      types.Object `tfsdk:"price"`
+	SSH        types.Object `tfsdk:"ssh"`
+	URLs       types.List   `tfsdk:"urls"`
+	CreatedAt  types.String `tfsdk:"created_at"`
+	StartedAt  types.String `tfsdk:"started_at"`
 }
 
 // fromAPI returns the state of an instance. Optional fields that the API omits keep their prior values.
@@ -83,7 +88,8 @@ func fromAPI(prior model, inst rental.Instance) model {
 		m.Name = types.StringPointerValue(inst.Name)
 	}
 	m.Status = types.StringValue(string(inst.Status))
-	m.DesiredState = readDesiredState(prior.DesiredState, inst)
+	// A stop in the console appears as drift.
+	m.DesiredState = tfkit.ValueOrPrior(tfkit.OptionalString(tfinstance.DesiredState(inst)), prior.DesiredState)
 	m.Type = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Type), prior.Type)
 	m.Template = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Slug), prior.Template)
 	m.TemplateName = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Name), prior.TemplateName)
@@ -124,11 +130,6 @@ func stopReason(prior model, inst rental.Instance) types.String {
 		return prior.StopReason
 	}
 	return types.StringPointerValue(inst.StopReason)
-}
-
-// readDesiredState returns the desired state in the response, so that a stop in the console appears as drift.
-func readDesiredState(prior types.String, inst rental.Instance) types.String {
-	return tfkit.ValueOrPrior(tfkit.OptionalString(tfinstance.DesiredState(inst)), prior)
 }
 
 // applied returns the state after an apply: the planned values, and the actual values of attributes that were unknown.
@@ -206,17 +207,26 @@ func (m model) templateArguments() tfinstance.TemplateArguments {
 	}
 }
 
-// instance returns the instance of a state with its type, its status and its prices only.
+// instance returns the instance of a state with its type, its status, its prices and its hardware only.
 func (m model) instance() rental.Instance {
-	price := func(name string) int64 {
-		number, _ := m.Price.Attributes()[name].(types.Int64)
-		return number.ValueInt64()
+	number := func(of types.Object, name string) types.Int64 {
+		value, _ := of.Attributes()[name].(types.Int64)
+		return value
 	}
+	slug, _ := m.GPU.Attributes()["slug"].(types.String)
 	return rental.Instance{
 		ID: m.ID.ValueString(), Type: rental.RentalType(m.Type.ValueString()),
 		Status:       rental.InstanceStatus(m.Status.ValueString()),
 		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
-		Price:        rental.InstancePrice{RunningKopH: price("running_kop_h"), StoppedKopH: price("stopped_kop_h")},
+		Price: rental.InstancePrice{
+			RunningKopH: number(m.Price, "running_kop_h").ValueInt64(),
+			StoppedKopH: number(m.Price, "stopped_kop_h").ValueInt64(),
+		},
+		GPU: rental.InstanceGPU{
+			Slug: slug.ValueString(), Count: number(m.GPU, "count").ValueInt64(),
+			VRAMGB: number(m.GPU, "vram_gb").ValueInt64Pointer(),
+		},
+		Country: m.Country.ValueStringPointer(),
 	}
 }
 
@@ -243,16 +253,4 @@ func (m model) query(ctx context.Context, object types.Object) (market.Query, di
 		DiskGB:       m.DiskGB.ValueInt64(),
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
 	})
-}
-
-// hardware returns the hardware of the instance.
-func (m model) hardware(ctx context.Context) (hardware, diag.Diagnostics) {
-	var gpu struct {
-		Slug   string `tfsdk:"slug"`
-		Name   string `tfsdk:"name"`
-		Count  int64  `tfsdk:"count"`
-		VRAMGB *int64 `tfsdk:"vram_gb"`
-	}
-	diags := m.GPU.As(ctx, &gpu, basetypes.ObjectAsOptions{})
-	return hardware{gpu.Slug, gpu.Count, gpu.VRAMGB, m.Country.ValueStringPointer()}, diags
 }

@@ -25,14 +25,6 @@ func (r *instanceResource) ValidateConfig(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if config.OfferQuery.IsNull() && !config.OfferID.IsNull() {
-		if !config.WaitForOffer.IsNull() {
-			addRequiresQuery(&resp.Diagnostics, argWaitForOffer)
-		}
-		if !config.FallbackQueries.IsNull() {
-			addRequiresQuery(&resp.Diagnostics, argFallbackQueries)
-		}
-	}
 	wait := config.waitForOffer()
 	if timeout, diags := config.createTimeout(ctx); !diags.HasError() && wait > 0 && timeout <= wait {
 		addWaitAboveTimeout(&resp.Diagnostics)
@@ -65,6 +57,8 @@ func (r *instanceResource) planDestroy(
 	tfinstance.Claim(r.Meta, object, "", []string{id.ValueString()}, true, &resp.Diagnostics)
 }
 
+// planCreate checks a new instance before its creation costs money. For a replacement, a problem that prevents the
+// creation is an error, because the apply destroys the old instance first.
 func (r *instanceResource) planCreate(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
@@ -75,36 +69,46 @@ func (r *instanceResource) planCreate(
 	if resp.Diagnostics.HasError() || r.Meta == nil {
 		return
 	}
-	r.keySource(plan, &resp.Diagnostics)
+	hasKey := r.keySource(plan, &resp.Diagnostics) != lifecycle.KeySource{}
 	if !r.Meta.Ready() {
 		return
 	}
-	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
+	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// A GPU model that does not exist is a warning, also if a creation would wait for an offer or use another query.
+	gpus := tfinstance.QueryGPUs(plan.OfferQuery)
+	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, &resp.Diagnostics)
+	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, &resp.Diagnostics)
+	r.checkName(ctx, plan, hasKey, replaced, &resp.Diagnostics)
+	r.checkPrice(ctx, plan, replaced, &resp.Diagnostics)
 }
 
 func (r *instanceResource) planUpdate(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	var state, plan model
-	var image types.String
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("image"), &image)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	replacement := plan
-	if image.IsNull() {
-		replacement.Image = types.StringUnknown()
-	}
 	replacedBy, diags := planCreateArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(diags...)
+	replacedBy = append(replacedBy, changedForever(state, plan)...)
 	notReady, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateNotReady)
 	resp.Diagnostics.Append(diags...)
 	next := planConvergence(state, &plan, notReady != nil && *notReady)
 	if next == lifecycle.ActionReplace {
 		replacedBy = append(replacedBy, path.Root("status"))
-		warnOfUnknownPolicy(&resp.Diagnostics, state, replacement)
+		outbid := state.Status.ValueString() == string(rental.StatusOutbid)
+		switch {
+		case outbid && plan.OnOutbid.IsUnknown():
+			addReplacedForUnknown(&resp.Diagnostics, "on_outbid", state.ID.ValueString())
+		case outbid && plan.DesiredState.IsUnknown():
+			addReplacedForUnknown(&resp.Diagnostics, "desired_state", state.ID.ValueString())
+		}
 	}
 	if !state.Template.IsNull() && !plan.Template.Equal(state.Template) {
 		subject := tfkit.Textf("Instance %s", state.ID.ValueString())
@@ -120,16 +124,12 @@ func (r *instanceResource) planUpdate(
 	object, diags := tfkit.GetObject(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
-	if r.Meta.Ready() {
-		switch {
-		case len(replacedBy) > 0 || replacedBySchema(state, replacement, image):
-			r.keySource(replacement, &resp.Diagnostics)
-			r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
-		case next == lifecycle.ActionNone:
-			warnAboveCap(&resp.Diagnostics, state, plan)
-		case next == lifecycle.ActionStart:
-			addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
-		}
+	switch {
+	case !r.Meta.Ready() || len(replacedBy) > 0: // planCreate checks a replacement
+	case next == lifecycle.ActionNone:
+		warnAboveCap(&resp.Diagnostics, state, plan)
+	case next == lifecycle.ActionStart:
+		addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
 	}
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
 }
@@ -149,13 +149,21 @@ func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) lifecy
 	return lifecycle.NameKey(prefix.ValueString(), plan.Name.ValueString())
 }
 
-// replacedBySchema reports whether plan modifiers of attributes replace the instance. ModifyPlan does not receive their
-// decisions.
-func replacedBySchema(state, plan model, configuredImage types.String) bool {
-	changed := func(before, now attr.Value) bool { return !before.IsNull() && !now.Equal(before) }
-	return changed(state.Template, plan.Template) || changed(state.DiskGB, plan.DiskGB) ||
-		changed(state.Type, plan.Type) ||
-		!configuredImage.IsNull() && changed(state.Image, plan.Image)
+// changedForever returns the changed arguments of which every change replaces the instance. If the state has no value,
+// the configured one replaces nothing: the API has omitted the field in every response since the import.
+func changedForever(state, plan model) (changed path.Paths) {
+	for _, argument := range []struct {
+		name        string
+		before, now attr.Value
+	}{
+		{"template", state.Template, plan.Template}, {"image", state.Image, plan.Image},
+		{"disk_gb", state.DiskGB, plan.DiskGB}, {"type", state.Type, plan.Type},
+	} {
+		if !argument.before.IsNull() && !argument.now.Equal(argument.before) {
+			changed = append(changed, path.Root(argument.name))
+		}
+	}
+	return changed
 }
 
 // warnAboveCap warns of a running instance that costs more than its cap. The provider checks the cap only when it
@@ -212,13 +220,6 @@ func nextAction(state, plan model) (next lifecycle.Action, known bool) {
 		}
 	}
 	return lifecycle.ActionWait, false
-}
-
-// warnOfUnknownPolicy warns that an outbid instance is replaced because on_outbid is unknown.
-func warnOfUnknownPolicy(diags *diag.Diagnostics, state, plan model) {
-	if _, known := nextAction(state, plan); !known && state.Status.ValueString() == string(rental.StatusOutbid) {
-		addReplacedForUnknown(diags, "on_outbid", state.ID.ValueString())
-	}
 }
 
 // expectChange plans unknown values for the attributes that a start, a stop or a wait can change.

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -22,8 +23,8 @@ func planCreateArguments(
 	plan *model,
 ) (replacedBy path.Paths, diags diag.Diagnostics) {
 	created := !state.QuotedKopH.IsNull() // by this provider, not imported
-	if !created {
-		diags.Append(removeImportedQuery(ctx, &state)...)
+	if !created && state.OfferQuery.Equal(state.importedQuery(ctx)) {
+		state.OfferQuery = types.ObjectNull(tfinstance.QueryType) // completeImport has set it: use the configured one
 	}
 	id := state.ID.ValueString()
 	keep := func(name string, before, now attr.Value) (kept bool) {
@@ -85,20 +86,6 @@ func fullyKnown(ctx context.Context, value attr.Value) bool {
 	return err == nil && raw.IsFullyKnown()
 }
 
-// removeImportedQuery removes the offer_query of completeImport from the state of an imported instance, so that the
-// plan uses the configured one.
-func removeImportedQuery(ctx context.Context, state *model) diag.Diagnostics {
-	if state.OfferQuery.IsNull() || state.GPU.IsNull() {
-		return nil
-	}
-	has, diags := state.hardware(ctx)
-	query := importedQuery(ctx, has)
-	if state.OfferQuery.Equal(query) {
-		state.OfferQuery = types.ObjectNull(query.AttributeTypes(ctx))
-	}
-	return diags
-}
-
 // replaceOn reports whether replace_on contains an argument, and whether the result is known.
 func replaceOn(plan model, name string) (named, known bool) {
 	elements := plan.ReplaceOn.Elements()
@@ -112,7 +99,7 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 	if plan.OfferQuery.Equal(state.OfferQuery) || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return "", false, nil
 	}
-	has, diags := state.hardware(ctx)
+	inst := state.instance()
 	for _, element := range append([]attr.Value{plan.OfferQuery}, plan.FallbackQueries.Elements()...) {
 		object, ok := element.(types.Object)
 		if !ok || object.IsUnknown() || hasUnknownHardware(ctx, object) {
@@ -121,11 +108,11 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 		}
 		query, problems := plan.query(ctx, object)
 		diags.Append(problems...)
-		diags.Append(acceptOtherSlug(ctx, state, has, &query.OfferQuery)...)
+		diags.Append(acceptOtherSlug(ctx, state, inst.GPU.Slug, &query.OfferQuery)...)
 		if diags.HasError() {
 			return "", false, diags
 		}
-		term := has.missedTerm(query.OfferQuery)
+		term := missedByInstance(inst, query.OfferQuery)
 		if term == "" {
 			return "", false, diags
 		}
@@ -142,17 +129,14 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 // acceptOtherSlug removes the term gpu if the instance may meet it despite a different slug: the API may return
 // different slugs for the GPU of an instance and for the GPU of its offer.
 func acceptOtherSlug(
-	ctx context.Context,
-	state model,
-	has hardware,
-	query *rental.OfferQuery,
+	ctx context.Context, state model, slug string, query *rental.OfferQuery,
 ) (diags diag.Diagnostics) {
-	if len(query.GPU) == 0 || slices.Contains(query.GPU, has.gpu) {
+	if len(query.GPU) == 0 || slices.Contains(query.GPU, slug) {
 		return nil
 	}
 	if state.OfferQuery.IsNull() {
 		if imported := state.QuotedKopH.IsNull(); imported {
-			addOtherGPUSlug(&diags, state.ID.ValueString(), has.gpu)
+			addOtherGPUSlug(&diags, state.ID.ValueString(), slug)
 			query.GPU = nil
 		}
 		return diags
@@ -163,7 +147,7 @@ func acceptOtherSlug(
 		prior = append(prior, query.GPU...)
 	}
 	inPrior := func(gpu string) bool { return slices.Contains(prior, gpu) }
-	if !inPrior(has.gpu) && slices.ContainsFunc(query.GPU, inPrior) {
+	if !inPrior(slug) && slices.ContainsFunc(query.GPU, inPrior) {
 		query.GPU = nil
 	}
 	return diags

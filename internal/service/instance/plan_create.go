@@ -4,39 +4,35 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces,
-// nil for none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
-// instance first.
-func (r *instanceResource) checkCreate(
-	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+// checkName warns of active instances that have the planned name and that this process has not read from the state: an
+// interrupted run may have rented one of them. hasKey: a later apply recovers the planned instance by its key.
+func (r *instanceResource) checkName(
+	ctx context.Context, plan model, hasKey bool, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
-	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, diags)
-	if diags.HasError() {
+	name := plan.Name.ValueString()
+	if name == "" {
 		return
 	}
-	r.checkGPUs(ctx, plan, diags)
-	r.checkName(ctx, plan, replaced, diags)
-	r.checkPrice(ctx, plan, replaced, diags)
-}
-
-// checkName warns of active instances that have the planned name and that this process has not read from the state: an
-// interrupted run may have rented one of them.
-func (r *instanceResource) checkName(
-	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) {
-	found, err := r.duplicateNames(ctx, plan.Name.ValueString(), replaced)
+	active, err := r.Meta.Cache.Instances.Recent(ctx) // incomplete with an error
+	var found []rental.Instance
+	if active != nil {
+		found = slices.DeleteFunc(slices.Clone(active.Items), func(inst rental.Instance) bool {
+			return inst.NameString() != name || replaced != nil && replaced.ID == inst.ID || inst.Destroyed() ||
+				r.Meta.Owners.Has(inst.ID)
+		})
+	}
 	if len(found) == 0 {
-		if rental.IsListTooLong(err) && !r.hasKey(plan) {
+		if rental.IsListTooLong(err) && !hasKey {
 			addNamesUnchecked(diags, err)
 		}
 		r.Meta.WarnUnchecked(err, diags)
@@ -45,33 +41,7 @@ func (r *instanceResource) checkName(
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	addDuplicateName(diags, found, r.hasKey(plan), r.ownTemplateOf(ctx, found[0], plan))
-}
-
-// hasKey reports whether a later apply recovers the planned instance by its key.
-func (r *instanceResource) hasKey(plan model) bool {
-	return !plan.IdempotencyKey.IsNull() || !r.Meta.IdempotencyPrefix.IsNull()
-}
-
-// duplicateNames returns active instances with the name that this process has not read from the state. If it returns an
-// error, the result may be incomplete.
-func (r *instanceResource) duplicateNames(
-	ctx context.Context, name string, replaced *replacedInstance,
-) (found []rental.Instance, err error) {
-	if name == "" {
-		return nil, nil
-	}
-	active, err := r.Meta.Cache.Instances.Recent(ctx)
-	if active == nil {
-		return nil, err
-	}
-	for _, inst := range active.Items {
-		if inst.NameString() == name && (replaced == nil || replaced.ID != inst.ID) && !inst.Destroyed() &&
-			!r.Meta.Owners.Has(inst.ID) {
-			found = append(found, inst)
-		}
-	}
-	return found, err
+	addDuplicateName(diags, found, hasKey, r.ownTemplateOf(ctx, found[0], plan))
 }
 
 // ownTemplateOf returns the slug of the account's own template that an instance was created from. It is empty if the
@@ -97,13 +67,13 @@ func (r *instanceResource) checkPrice(
 	if replaced == nil && !account.Active() && plan.MaxPriceKopH.IsNull() {
 		return
 	}
-	price, known, err := r.estimatePrice(ctx, plan, replaced, diags)
+	price, err := r.estimatePrice(ctx, plan, replaced, diags)
 	if err != nil && (replaced != nil || account.Enforced()) {
 		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
 	} else {
 		r.Meta.WarnUnchecked(err, diags)
 	}
-	if !known {
+	if price == 0 {
 		return
 	}
 	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
@@ -119,90 +89,73 @@ func (r *instanceResource) checkPrice(
 // higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
 const higherPricePercent = 125
 
-// estimatePrice returns the current price of the planned instance in kopecks per hour. The price is not known if an
-// argument is unknown, if there is no offer, or after an error of the API.
+// estimatePrice returns the current price of the planned instance in kopecks per hour. It is 0 if an argument is
+// unknown, if there is no offer, or after an error of the API.
 func (r *instanceResource) estimatePrice(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (kopH int64, known bool, err error) {
+) (kopH int64, err error) {
 	switch {
-	case plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown():
-		return 0, false, nil
+	case plan.Type.IsUnknown() || plan.MaxPriceKopH.IsUnknown() || plan.OfferID.IsUnknown():
+		return 0, nil
 	case plan.OfferID.IsNull():
 		return r.estimateQuery(ctx, plan, replaced, diags)
-	case plan.OfferID.IsUnknown():
-		return 0, false, nil
-	case replaced != nil && replaced.OfferID == plan.OfferID.ValueString():
-		return r.estimateOwnOffer(ctx, plan, replaced, diags)
 	}
 	return r.estimateOffer(ctx, plan, replaced, diags)
 }
 
-// estimateOffer checks the offer of the plan.
+// estimateOffer checks the offer of the plan. The offer that the replaced instance was rented from is not available
+// while that instance exists, and the API does not guarantee that it is available afterwards.
 func (r *instanceResource) estimateOffer(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (kopH int64, known bool, err error) {
-	id := plan.OfferID.ValueString()
-	offer, found, err := r.Meta.Cache.Offer(ctx, id, rental.RentalType(plan.Type.ValueString()))
+) (kopH int64, err error) {
+	id, kind := plan.OfferID.ValueString(), rental.RentalType(plan.Type.ValueString())
+	own := replaced != nil && replaced.OfferID == id
+	var offer rental.Offer
+	var found bool
+	if own {
+		offer, found, err = r.Meta.Cache.ReadOffer(ctx, id)
+	} else {
+		offer, found, err = r.Meta.Cache.Offer(ctx, id, kind)
+	}
 	switch {
 	case err != nil:
-		return 0, false, err
+		return 0, err
 	case !found && replaced != nil:
-		addCannotReplaceByOffer(diags, replaced.ID, id)
-		return 0, false, nil
+		addCannotReplace(diags, argOfferID, replaced.ID, tfkit.Textf("Offer %s is not available now.", id), chooseOffer)
+		return 0, nil
 	case !found:
 		addOfferNotAvailable(diags, id)
-		return 0, false, nil
+		return 0, nil
+	case own:
+		addOwnOffer(diags, replaced)
 	}
-	price, ok := checkOffer(offer, plan, diags)
-	return price, ok, nil
-}
-
-// estimateOwnOffer checks the offer that the replaced instance was rented from. It is not available while that instance
-// exists, and the API does not guarantee that it is available afterwards.
-func (r *instanceResource) estimateOwnOffer(
-	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (kopH int64, known bool, err error) {
-	offer, err := r.Meta.Client.GetOffer(ctx, replaced.OfferID)
-	if rental.IsNotFound(err) {
-		addCannotReplaceOwnOffer(diags, replaced)
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	addOwnOffer(diags, replaced)
-	price, ok := checkOffer(offer, plan, diags)
-	return price, ok, nil
-}
-
-// checkOffer returns the price of an offer for the planned instance, or reports why the offer cannot be rented.
-func checkOffer(offer rental.Offer, plan model, diags *diag.Diagnostics) (kopH int64, ok bool) {
-	kind := rental.RentalType(plan.Type.ValueString())
 	price, rentable := offer.PriceKopH(kind)
 	limit, disk := plan.MaxPriceKopH.ValueInt64(), plan.DiskGB.ValueInt64()
 	switch {
 	case !rentable:
-		addNotInterruptible(diags, offer.ID)
+		addNotInterruptible(diags, id)
+		return 0, nil
 	case limit > 0 && price > limit:
-		addOfferAboveCap(diags, offer.ID, price, limit)
+		addOfferAboveCap(diags, id, price, limit)
+		return 0, nil
 	case offer.Disk.MaxGB != nil && disk > *offer.Disk.MaxGB:
-		addDiskAboveMaximum(diags, offer.ID, *offer.Disk.MaxGB, disk)
-	default:
-		return lifecycle.PriceWithDisk(offer, kind, disk)
+		addDiskAboveMaximum(diags, id, *offer.Disk.MaxGB, disk)
+		return 0, nil
 	}
-	return 0, false
+	kopH, _ = lifecycle.PriceWithDisk(offer, kind, disk)
+	return kopH, nil
 }
 
 // estimateQuery checks the offer that the query currently selects.
 func (r *instanceResource) estimateQuery(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
-) (kopH int64, known bool, err error) {
+) (kopH int64, err error) {
 	if plan.OfferQuery.IsUnknown() {
-		return 0, false, nil
+		return 0, nil
 	}
 	demand, problems := plan.demand(ctx)
 	if problems.HasError() {
-		return 0, false, nil
+		return 0, nil
 	}
 	if replaced != nil {
 		demand.Except = map[string]bool{replaced.OfferID: true}
@@ -210,17 +163,17 @@ func (r *instanceResource) estimateQuery(
 	choice, err := r.Meta.Market.Estimate(ctx, demand)
 	switch {
 	case err != nil:
-		return 0, false, errors.Unwrap(err) // the error of the API
+		return 0, errors.Unwrap(err) // the error of the API
 	case len(choice.Candidates) > 0:
-		return choice.Candidates[0].KopH, true, nil
+		return choice.Candidates[0].KopH, nil
 	case !fullyKnown(ctx, plan.FallbackQueries):
-		return 0, false, nil
+		return 0, nil
 	}
 	explanation := r.explain(ctx, demand.Queries)
 	if replaced != nil {
-		addCannotReplaceByQuery(diags, replaced.ID, explanation)
+		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, widenQuery+paragraph(explanation))
 	} else {
 		addNoOfferNow(diags, plan, explanation)
 	}
-	return 0, false, nil
+	return 0, nil
 }

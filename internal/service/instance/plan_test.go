@@ -117,7 +117,7 @@ func TestPlanCreateArguments(t *testing.T) {
 	text := types.StringValue
 	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
 	noSet := types.SetNull(types.StringType)
-	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
+	queryType := tfinstance.QueryType
 	query := func(gpu, order types.String) types.Object { return queryFor(t, gpu, order) }
 	noQuery, null := types.ObjectNull(queryType), types.StringNull()
 	noFallback := types.ListNull(noQuery.Type(t.Context()))
@@ -247,7 +247,7 @@ func TestPlanCreateArguments(t *testing.T) {
 // queryFor returns an offer_query with the arguments that are not null.
 func queryFor(t *testing.T, gpu, order types.String) types.Object {
 	t.Helper()
-	queryType := queryAttribute().GetType().(attr.TypeWithAttributeTypes).AttributeTypes()
+	queryType := tfinstance.QueryType
 	values := map[string]attr.Value{}
 	for name, kind := range queryType {
 		value, err := kind.ValueFromTerraform(t.Context(), tftypes.NewValue(kind.TerraformType(t.Context()), nil))
@@ -261,4 +261,25 @@ func queryFor(t *testing.T, gpu, order types.String) types.Object {
 		values["gpu"] = types.SetValueMust(types.StringType, []attr.Value{gpu})
 	}
 	return types.ObjectValueMust(queryType, values)
+}
+
+// A changed template, image, disk or type replaces an instance, but not one that was imported without that value,
+// because the API omits it in every response.
+func TestChangedForever(t *testing.T) {
+	prior := model{
+		Template: types.StringValue("pytorch"), Image: types.StringValue("a:1"), DiskGB: types.Int64Value(60),
+		Type: types.StringValue("on_demand"),
+	}
+	plan := model{
+		Template: types.StringUnknown(), Image: types.StringValue("a:2"), DiskGB: types.Int64Value(61),
+		Type: types.StringValue("interruptible"),
+	}
+	if got := changedForever(prior, plan).String(); got != "[template,image,disk_gb,type]" {
+		t.Errorf("replaced for %s", got)
+	}
+	for name, state := range map[string]model{"unchanged": plan, "imported without the values": {}} {
+		if got := changedForever(state, plan); len(got) > 0 {
+			t.Errorf("%s: replaced for %s", name, got)
+		}
+	}
 }

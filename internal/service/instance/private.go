@@ -2,12 +2,10 @@ package instance
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -23,12 +21,12 @@ const (
 )
 
 // replacedInstance is an instance whose plan may be followed by that of its replacement. Terraform plans a replacement
-// twice: as a change of the instance, then as a creation without a prior state.
+// twice: as a change of the instance, then as a creation without a prior state, with the private state of the first
+// plan.
 type replacedInstance struct {
-	ID      string `json:"id"`
-	OfferID string `json:"offer_id"`
-
-	RunningKopH int64 `json:"-"` // known only in its own plan
+	ID          string `json:"id"`
+	OfferID     string `json:"offer_id"`
+	RunningKopH int64  `json:"running_kop_h"`
 }
 
 // normalizedName is a configured name, and its form in the response of the API.
@@ -48,16 +46,6 @@ func setNormalizedName(
 		return nil
 	}
 	return tfkit.SetPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
-}
-
-// setCreatedName is setNormalizedName after a creation. The next plan renames a recovered instance with another name.
-func setCreatedName(
-	ctx context.Context, private tfkit.PrivateSetter, configured types.String, rented lifecycle.Rented,
-) diag.Diagnostics {
-	if rented.Recovered && !strings.EqualFold(rented.NameString(), configured.ValueString()) {
-		return nil
-	}
-	return setNormalizedName(ctx, private, configured, types.StringNull(), rented.Instance)
 }
 
 // hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.

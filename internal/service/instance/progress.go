@@ -24,7 +24,6 @@ type progressReporter struct {
 
 	mu   sync.Mutex
 	send func(action.InvokeProgressEvent) // nil after stop
-	sent bool                             // a start or stop was requested, with any outcome
 	last rental.Instance
 	tick *time.Timer
 }
@@ -61,7 +60,6 @@ func (p *progressReporter) Report(text tfkit.Text) {
 func (p *progressReporter) Requesting(wanted rental.DesiredState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sent = true
 	p.report("is requested to " + verbFor(wanted))
 }
 
@@ -73,13 +71,6 @@ func (p *progressReporter) Observed(inst rental.Instance) {
 	if p.last = inst; changed {
 		p.report("is " + p.status())
 	}
-}
-
-// requested reports whether a start or stop was requested.
-func (p *progressReporter) requested() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sent
 }
 
 // status returns the last status and the time since the action began. The caller holds the lock.
@@ -109,7 +100,7 @@ func (p *progressReporter) report(text tfkit.Text) {
 // verbFor returns the verb of the request that moves an instance to a state.
 func verbFor(wanted rental.DesiredState) tfkit.Text {
 	if wanted == rental.DesiredStopped {
-		return "stop"
+		return verbStop
 	}
-	return "start"
+	return verbStart
 }

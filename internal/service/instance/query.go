@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -35,40 +36,35 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 			"when no offer of `offer_query` can be rented. Must not be empty. Requires `offer_query`. Applies at creation " +
 			"only. `max_price_kop_h` and `disk_gb` apply to each query. Changed in place.",
 		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
-		Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
+		Validators: []validator.List{
+			listvalidator.SizeAtLeast(1), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+		},
 	}
 }
 
 // importedQuery returns an offer_query for an imported instance. The API does not return how an instance was rented,
 // but exactly one of offer_id and offer_query is required. With this query, a generated configuration selects the same
 // GPUs when the instance is replaced.
-func importedQuery(ctx context.Context, h hardware) types.Object {
-	object, _ := queryAttribute().GetType().(types.ObjectType)
-	return tfinstance.QueryForGPU(ctx, h.gpu, h.count, object.AttrTypes)
+func (m model) importedQuery(ctx context.Context) types.Object {
+	gpu := m.instance().GPU
+	return tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count)
 }
 
-// hardware is the hardware of an instance for which a query has terms.
-type hardware struct {
-	gpu     string
-	count   int64
-	vramGB  *int64
-	country *string
-}
-
-// missedTerm returns the first hardware term of a query that the instance does not meet, empty if it meets all. Terms
-// for fields that the API omits count as met.
-func (h hardware) missedTerm(query rental.OfferQuery) tfkit.Text {
+// missedByInstance returns the first hardware term of a query that an instance does not meet, empty if it meets all.
+// Terms for fields that the API omits count as met.
+func missedByInstance(inst rental.Instance, query rental.OfferQuery) tfkit.Text {
+	gpu := inst.GPU
 	switch {
-	case len(query.GPU) > 0 && !slices.Contains(query.GPU, h.gpu):
-		return tfkit.Textf("gpu (it has %s)", h.gpu)
-	case len(query.NumGPUs) > 0 && !slices.Contains(query.NumGPUs, h.count):
-		return tfkit.Textf("num_gpus (it has %d)", h.count)
-	case query.MinGPUs != nil && h.count < *query.MinGPUs:
-		return tfkit.Textf("min_gpus (it has %d)", h.count)
-	case query.MinVRAMGB != nil && h.vramGB != nil && float64(*h.vramGB) < *query.MinVRAMGB:
-		return tfkit.Textf("min_vram_gb (it has %d)", *h.vramGB)
-	case len(query.Country) > 0 && h.country != nil && !slices.Contains(query.Country, *h.country):
-		return tfkit.Textf("country (it is in %s)", *h.country)
+	case len(query.GPU) > 0 && !slices.Contains(query.GPU, gpu.Slug):
+		return tfkit.Textf("gpu (it has %s)", gpu.Slug)
+	case len(query.NumGPUs) > 0 && !slices.Contains(query.NumGPUs, gpu.Count):
+		return tfkit.Textf("num_gpus (it has %d)", gpu.Count)
+	case query.MinGPUs != nil && gpu.Count < *query.MinGPUs:
+		return tfkit.Textf("min_gpus (it has %d)", gpu.Count)
+	case query.MinVRAMGB != nil && gpu.VRAMGB != nil && float64(*gpu.VRAMGB) < *query.MinVRAMGB:
+		return tfkit.Textf("min_vram_gb (it has %d)", *gpu.VRAMGB)
+	case len(query.Country) > 0 && inst.Country != nil && !slices.Contains(query.Country, *inst.Country):
+		return tfkit.Textf("country (it is in %s)", *inst.Country)
 	}
 	return ""
 }

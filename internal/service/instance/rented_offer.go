@@ -6,24 +6,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-var rentedOfferType = map[string]attr.Type{
-	"cpu_name":          types.StringType,
-	"cpu_cores":         types.Int64Type,
-	"ram_gb":            types.Int64Type,
-	"disk_bw_mbps":      types.Int64Type,
-	"inet_up_mbps":      types.Int64Type,
-	"inet_down_mbps":    types.Int64Type,
-	"cuda_max":          types.Float64Type,
-	"driver":            types.StringType,
-	"reliability":       types.Float64Type,
-	"max_duration_days": types.Int64Type,
-	"country":           types.StringType,
-	"region":            types.StringType,
-	"verified":          types.BoolType,
-}
+var rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
 
 // rentedOfferAttribute describes the server at the time of the creation.
 func rentedOfferAttribute() datasource.SingleNestedAttribute {

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -62,7 +63,11 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(rented.ID))...)
 		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
-		resp.Diagnostics.Append(setCreatedName(ctx, resp.Private, plan.Name, rented)...)
+		// The next plan renames a recovered instance with another name.
+		if !rented.Recovered || strings.EqualFold(rented.NameString(), plan.Name.ValueString()) {
+			diags := setNormalizedName(ctx, resp.Private, plan.Name, types.StringNull(), rented.Instance)
+			resp.Diagnostics.Append(diags...)
+		}
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -154,25 +159,22 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if hasNormalizedName(ctx, req.Private, state.Name, inst) {
 		now.Name = state.Name
 	}
-	resp.Diagnostics.Append(completeImport(ctx, &now)...)
+	completeImport(ctx, &now)
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 }
 
 // completeImport sets the attributes that the API does not return: the defaults of the policies, and an offer_query. A
 // plan after an import then shows only actual differences.
-func completeImport(ctx context.Context, m *model) diag.Diagnostics {
+func completeImport(ctx context.Context, m *model) {
 	if m.OnOutbid.IsNull() {
 		m.OnOutbid = types.StringValue(defaultOnOutbid)
 	}
 	if m.KeepOnTimeout.IsNull() {
 		m.KeepOnTimeout = types.BoolValue(defaultKeepOnTimeout)
 	}
-	if !m.OfferID.IsNull() || !m.OfferQuery.IsNull() {
-		return nil
+	if m.OfferID.IsNull() && m.OfferQuery.IsNull() {
+		m.OfferQuery = m.importedQuery(ctx)
 	}
-	has, diags := m.hardware(ctx)
-	m.OfferQuery = importedQuery(ctx, has)
-	return diags
 }
 
 // Update renames the instance, then starts it, stops it or waits for it if the plan requires that.
@@ -195,7 +197,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			return
 		}
 		if inst.Destroyed() {
-			addGone(&resp.Diagnostics, id)
+			addGone(&resp.Diagnostics, id, "")
 			return
 		}
 		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, state.Name, inst)...)
@@ -220,9 +222,10 @@ func (r *instanceResource) converge(
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if current == nil {
-		inst, err := r.Meta.Lifecycle.Get(waitCtx, state.ID.ValueString())
+		id := state.ID.ValueString()
+		inst, err := r.Meta.Lifecycle.Get(waitCtx, id)
 		if err != nil {
-			addUpdateReadError(ctx, waitCtx, &resp.Diagnostics, state.ID.ValueString(), timeout, err)
+			r.addUpdateFailed(ctx, waitCtx, &resp.Diagnostics, rental.Instance{ID: id}, timeout, err)
 			return
 		}
 		current = &inst
@@ -232,7 +235,7 @@ func (r *instanceResource) converge(
 	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
 	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {
-		r.addUpdateFailed(ctx, &resp.Diagnostics, inst, timeout, err)
+		r.addUpdateFailed(ctx, waitCtx, &resp.Diagnostics, inst, timeout, err)
 	}
 	if resp.Diagnostics.HasError() {
 		// Save the arguments that need no request, and the actual state of the instance.

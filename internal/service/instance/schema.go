@@ -48,15 +48,13 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Required:            true,
 			MarkdownDescription: "Slug of the template that the instance starts from. Must not be empty." + forcesReplacement,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-			PlanModifiers:       []planmodifier.String{replaceIfStateHasText()},
 		},
 		"disk_gb": schema.Int64Attribute{
 			Required: true,
 			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and not below `min_disk_gb` of the " +
 				"template." +
 				forcesReplacement + " The disk and its data are then lost.",
-			Validators:    []validator.Int64{int64validator.Between(tfinstance.MinDiskGB, tfinstance.MaxDiskGB)},
-			PlanModifiers: []planmodifier.Int64{replaceIfStateHasDisk()},
+			Validators: []validator.Int64{int64validator.Between(tfinstance.MinDiskGB, tfinstance.MaxDiskGB)},
 		},
 		"offer_id": schema.StringAttribute{
 			Optional: true,
@@ -77,7 +75,9 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"a matching offer fails. Requires `offer_query`. The provider reads the offers every 30 seconds, once for " +
 				"all instances with the same query. A wait that ends without an offer, and Ctrl-C, fail with nothing rented. " +
 				"An explicit `timeouts.create` ends the wait, too. Changed in place.",
-			Validators: []validator.String{tfkit.Duration()},
+			Validators: []validator.String{
+				tfkit.Duration(), stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+			},
 		},
 		"name": schema.StringAttribute{
 			Optional:            true,
@@ -90,8 +90,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Default:  stringdefault.StaticString(string(rental.OnDemand)),
 			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (outbid when the market price " +
 				"rises above the bid). Defaults to `on_demand`." + forcesReplacement,
-			Validators:    []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
-			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 		},
 		"max_price_kop_h": schema.Int64Attribute{
 			Optional: true,
@@ -117,12 +116,8 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only " +
 				"the image of that template, which is the default. Must not be empty." + forcesReplacement +
 				" Another spelling of the same image is not a change.",
-			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-			PlanModifiers: []planmodifier.String{
-				stringplanmodifier.UseStateForUnknown(),
-				tfinstance.SameImage(),
-				replaceIfConfiguredText(),
-			},
+			Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(), tfinstance.SameImage()},
 		},
 		"desired_state": schema.StringAttribute{
 			Optional: true,
