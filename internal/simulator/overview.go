@@ -10,15 +10,13 @@ import (
 )
 
 // consoleService implements console.Service.
-type consoleService struct{ s *Simulator }
-
-func (c consoleService) Overview() console.Overview { return c.s.Overview() }
+type consoleService struct{ *Simulator }
 
 func (c consoleService) Login(userCode string) (console.Login, error) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.s.catchUp()
-	d, err := c.s.engine.pendingLogin(userCode)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catchUp()
+	d, err := c.engine.pendingLogin(userCode)
 	if err != nil {
 		return console.Login{}, consoleError(err)
 	}
@@ -26,7 +24,7 @@ func (c consoleService) Login(userCode string) (console.Login, error) {
 }
 
 func (c consoleService) Decide(userCode string, approve bool) error {
-	return consoleError(c.s.DecideDeviceCode(userCode, approve))
+	return consoleError(c.DecideDeviceCode(userCode, approve))
 }
 
 // consoleError converts an API error.

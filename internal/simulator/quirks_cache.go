@@ -20,7 +20,7 @@ type cachedReply struct {
 
 // isCached reports whether cached-offers applies to the response.
 func (res *quirkedResponse) isCached() bool {
-	switch res.route.id {
+	switch res.id {
 	case "listGpus", "listOffers", "getOffer":
 		return res.has(quirkCachedOffers)
 	}

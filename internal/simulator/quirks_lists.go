@@ -58,9 +58,9 @@ func (res *quirkedResponse) keepOldStatus() {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	ends := res.route.id == "deleteInstance"
-	if old := res.before; old.status != "" && (ends || res.route.id == "startInstance" ||
-		res.route.id == "stopInstance") {
+	ends := res.id == "deleteInstance"
+	if old := res.before; old.status != "" && (ends || res.id == "startInstance" ||
+		res.id == "stopInstance") {
 		lag := time.Duration(2+res.randomInt(7, quirkLaggingStatus, res.key, res.attempt)) * time.Second
 		old.until = res.now.Add(lag)
 		res.oldStatus[res.resourceID] = old
@@ -190,7 +190,7 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 // replaced returns the response of forbidden-balance or strange-neighbours that replaces a response, nil for none.
 func (res *quirkedResponse) replaced(rep *reply, l language) *reply {
 	switch {
-	case res.route.id == "getBalance" && rep.status == http.StatusOK && res.has(quirkForbiddenBalance):
+	case res.id == "getBalance" && rep.status == http.StatusOK && res.has(quirkForbiddenBalance):
 		return errorReply(newError(codeForbidden), l)
 	case rep.status != http.StatusNotFound || !res.has(quirkStrangeNeighbours):
 		return nil
@@ -199,7 +199,7 @@ func (res *quirkedResponse) replaced(rep *reply, l language) *reply {
 		if res.resourceID == "" || identifier(item) != res.resourceID {
 			continue
 		}
-		switch res.route.id {
+		switch res.id {
 		case "getInstance", "getOffer":
 			if res.schema == "Offer" {
 				item["available"] = false

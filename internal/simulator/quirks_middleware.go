@@ -157,7 +157,7 @@ func (s *Simulator) readOperation(r *http.Request, a admission) (*operation, *ht
 
 // writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {
-	return op.route.method != http.MethodGet && !strings.HasPrefix(op.route.pattern, "/auth/")
+	return op.method != http.MethodGet && !strings.HasPrefix(op.pattern, "/auth/")
 }
 
 // requestsKey is the context key of the request counter of a connection.

@@ -74,7 +74,7 @@ func (res *quirkedResponse) unknownEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); isTransitional(status) && res.route.id != "deleteInstance" {
+			if status, _ := item["status"].(string); isTransitional(status) && res.id != "deleteInstance" {
 				invent("status", "re"+status, 2, res.attempt)
 			}
 		}

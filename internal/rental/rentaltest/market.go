@@ -13,8 +13,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Market is an http.RoundTripper with offers. Each of them is rented once, and its instance runs after ten seconds. Each
-// response takes a second.
+// Market is an http.RoundTripper with offers. Each of them is rented once, and its instance runs after ten seconds.
+// Each response takes a second.
 type Market struct {
 	mu sync.Mutex
 
