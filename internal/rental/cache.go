@@ -161,6 +161,7 @@ func (c *Cache) ReadOffer(ctx context.Context, id string) (offer Offer, found bo
 	offer, err = c.client.GetOffer(ctx, id)
 	switch {
 	case IsNotFound(err):
+		c.KeepOffer(Offer{ID: id}) // many resources may name it
 		return Offer{}, false, nil
 	case err != nil:
 		return Offer{}, false, err
