@@ -90,11 +90,11 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 		err = &exitError{exitAboveLimit, errors.New("the plan exceeds a limit, or may exceed it")}
 	}
 	if len(report.Differences) > 0 {
-		message := "the plan contains changes that the review did not show:"
+		failed := []error{err, errors.New("the plan contains changes that the review did not show:")}
 		for _, difference := range report.Differences {
-			message += "\n  " + difference.String()
+			failed = append(failed, fmt.Errorf("  %s", difference))
 		}
-		err = &exitError{exitNotReviewed, errors.Join(err, errors.New(message))}
+		err = &exitError{exitNotReviewed, errors.Join(failed...)}
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 		shown = slices.SortedStableFunc(slices.Values(changed), byPrice)[:n]
 	}
 	for _, s := range shown {
-		cells := [4]string{name(s.label()), s.actionText(), s.beforeText(), s.Price.String()}
+		cells := [4]string{name(s.label()), s.actionText(), s.beforeText(), priceText(s.Price)}
 		servers = append(servers, row{cells, s.color()})
 	}
 	if more := len(changed) - n; more > 0 {
@@ -46,7 +46,7 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 	}
 	t := r.Totals
 	after := func(kop int64) string {
-		return Price{KopH: &kop, Basis: t.Basis, DiskExcluded: t.DiskExcluded}.String()
+		return priceText(Price{KopH: &kop, Basis: t.Basis, DiskExcluded: t.DiskExcluded})
 	}
 	return servers, []row{
 		{[4]string{"per hour", "", Rubles(t.BeforeKopH), after(t.AfterKopH)}, bold},

@@ -46,8 +46,8 @@ func code(text string) string {
 	}) + "`"
 }
 
-// String is the price with how certain it is.
-func (p Price) String() string {
+// priceText is a price with how certain it is.
+func priceText(p Price) string {
 	switch {
 	case p.KopH == nil && p.Uncapped:
 		return "no cap"

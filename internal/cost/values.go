@@ -40,8 +40,8 @@ func asObject(value any, report func(string)) values {
 
 // marked returns a value without null attributes and with its hidden parts.
 func marked(value, unknown, sensitive any) any {
-	if isUnknown := isWhole(unknown, value); isUnknown || isWhole(sensitive, value) {
-		return hiddenValue{value, isUnknown || hasTrue(unknown), isWhole(sensitive, value)}
+	if isSensitive := isWhole(sensitive, value); isSensitive || isWhole(unknown, value) {
+		return hiddenValue{value: value, unknown: hasTrue(unknown), sensitive: isSensitive}
 	}
 	switch value := value.(type) {
 	case []any:

@@ -28,7 +28,7 @@ func (r Report) Table() string {
 		failed = failed || s.Status == rental.StatusFailed
 		unreadable = unreadable || s.Status == ""
 	}
-	_ = table.Flush() //nolint:errcheck // a strings.Builder has no errors
+	_ = table.Flush() // a strings.Builder has no errors
 	fmt.Fprintf(&text, "\n%s, %s per hour, %s per month (%d hours).\n", count(len(r.Servers), "unmanaged server"),
 		rubles.Format(r.BurnKopH(), " "), rubles.Format(rubles.Monthly(r.BurnKopH()), " "), rubles.HoursPerMonth)
 	if failed {
