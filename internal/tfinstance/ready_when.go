@@ -1,17 +1,19 @@
 package tfinstance
 
 import (
-	"context"
 	"errors"
 	"regexp"
 	"regexp/syntax"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // ReadyWhenAttribute is the argument ready_when.
@@ -37,7 +39,7 @@ func ReadyWhenAttribute() schema.SingleNestedAttribute {
 				MarkdownDescription: "Regular expression (RE2 syntax) that a line of the startup log must match, such as " +
 					"`^READY$`. The provider reads the last 1000 lines, each log at most twice a minute and all logs " +
 					"together at most 30 times a minute. Must not be empty. No pattern by default.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1), regularExpression{}},
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1), regularExpression},
 			},
 		},
 	}
@@ -57,25 +59,15 @@ func ReadyConditions(readyWhen types.Object) lifecycle.Conditions {
 }
 
 // regularExpression accepts regular expressions.
-type regularExpression struct{}
-
-// Description implements validator.String.
-func (regularExpression) Description(context.Context) string {
-	return "a regular expression in RE2 syntax"
-}
-
-// MarkdownDescription implements validator.String.
-func (v regularExpression) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-// ValidateString implements validator.String.
-func (v regularExpression) ValidateString(
-	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
-) {
-	if _, err := regexp.Compile(req.ConfigValue.ValueString()); err != nil {
-		reason := syntax.ErrorCode("invalid pattern")
-		if parsed, ok := errors.AsType[*syntax.Error](err); ok {
-			reason = parsed.Code // without the expression
+var regularExpression = tfkit.StringRule{
+	Text: "a regular expression in RE2 syntax",
+	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
+		if _, err := regexp.Compile(value); err != nil {
+			reason := syntax.ErrorCode("invalid pattern")
+			if parsed, ok := errors.AsType[*syntax.Error](err); ok {
+				reason = parsed.Code // without the expression
+			}
+			addNotAPattern(diags, at, reason)
 		}
-		addNotAPattern(&resp.Diagnostics, req.Path, reason)
-	}
+	},
 }

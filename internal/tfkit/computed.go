@@ -1,6 +1,19 @@
 package tfkit
 
-import "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+)
+
+// ComputedOnce is a computed string attribute of a resource that never changes after the creation.
+func ComputedOnce(description string) resource.StringAttribute {
+	return resource.StringAttribute{
+		Computed: true, MarkdownDescription: description,
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+}
 
 // ComputedString is a computed string attribute of a data source.
 func ComputedString(description string) schema.StringAttribute {

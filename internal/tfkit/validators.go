@@ -18,16 +18,13 @@ import (
 
 // OneOf accepts some values.
 func OneOf(values ...string) validator.String {
-	return stringRule{
-		description: fmt.Sprintf("value must be one of: %q", values),
-		accepts:     func(value string) bool { return slices.Contains(values, value) },
-		report:      addInvalidValue,
-	}
+	return accepting(fmt.Sprintf("value must be one of: %q", values), addInvalidValue,
+		func(value string) bool { return slices.Contains(values, value) })
 }
 
 // Matches accepts values that match a pattern, which the description describes: "must be …".
 func Matches(pattern *regexp.Regexp, description string) validator.String {
-	return stringRule{description: description, accepts: pattern.MatchString, report: addInvalidValue}
+	return accepting(description, addInvalidValue, pattern.MatchString)
 }
 
 // Duration accepts Go durations above zero, such as "30s" or "1m30s".
@@ -39,31 +36,41 @@ func Duration() validator.String {
 func DurationOrZero() validator.String { return duration(`a duration, for example "0s" or "1h"`, 0) }
 
 func duration(description string, minimum time.Duration) validator.String {
-	return stringRule{
-		description: description,
-		accepts: func(value string) bool {
-			d, err := time.ParseDuration(value)
-			return err == nil && d >= minimum
-		},
-		report: addNotADuration,
-	}
+	return accepting(description, addNotADuration, func(value string) bool {
+		d, err := time.ParseDuration(value)
+		return err == nil && d >= minimum
+	})
 }
 
-// stringRule accepts strings, and null and unknown values.
-type stringRule struct {
-	description string
-	accepts     func(string) bool
-	report      func(diags *diag.Diagnostics, at path.Path, description Text)
+// accepting reports values that it does not accept, with the description.
+func accepting(
+	description string, report func(*diag.Diagnostics, path.Path, Text), accepts func(string) bool,
+) validator.String {
+	return StringRule{Text: description, Check: func(diags *diag.Diagnostics, at path.Path, value string) {
+		if !accepts(value) {
+			report(diags, at, Text(description))
+		}
+	}}
 }
 
-func (r stringRule) Description(context.Context) string { return r.description }
+// StringRule is a validator of strings. Null and unknown values are valid.
+type StringRule struct {
+	// Text describes the valid values.
+	Text string
+	// Check reports an invalid value of the argument at a path.
+	Check func(diags *diag.Diagnostics, at path.Path, value string)
+}
 
-func (r stringRule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+// Description implements validator.String.
+func (r StringRule) Description(context.Context) string { return r.Text }
 
-func (r stringRule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	value := req.ConfigValue
-	if !value.IsNull() && !value.IsUnknown() && !r.accepts(value.ValueString()) {
-		r.report(&resp.Diagnostics, req.Path, Text(r.description))
+// MarkdownDescription implements validator.String.
+func (r StringRule) MarkdownDescription(context.Context) string { return r.Text }
+
+// ValidateString implements validator.String.
+func (r StringRule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if !req.ConfigValue.IsNull() && !req.ConfigValue.IsUnknown() {
+		r.Check(&resp.Diagnostics, req.Path, req.ConfigValue.ValueString())
 	}
 }
 

@@ -89,10 +89,14 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 				"before you destroy or replace the key. To rotate the provider's own key without an interruption, create " +
 				"another key, configure the provider with it, and then destroy the old one.",
 		},
-		"secret": computed("Secret of the key, which the API returns only at the creation. Null after an import.", true),
+		"secret": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "Secret of the key, which the API returns only at the creation. Null after an import.",
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
 	}
 	for name, description := range computedDescriptions {
-		attributes[name] = computed(description, false)
+		attributes[name] = tfkit.ComputedOnce(description)
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an API key of the account, for example for a CI pipeline. The next apply " +
@@ -100,14 +104,6 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 			"creation, contain the secret in plain text.** Restrict access to both to users who may use the key. For a " +
 			"key that only one run needs, use the ephemeral resource, which stores nothing.",
 		Attributes: attributes,
-	}
-}
-
-// computed returns a computed attribute that keeps its value.
-func computed(description string, sensitive bool) schema.StringAttribute {
-	return schema.StringAttribute{
-		Computed: true, Sensitive: sensitive, MarkdownDescription: description,
-		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 }
 

@@ -1,14 +1,16 @@
 package sshkey
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 var (
@@ -83,35 +85,21 @@ func canonical(fingerprint string) string {
 
 // isPublicKey is a validator for a line of a public key file or a fingerprint. It rejects private keys before a
 // request.
-type isPublicKey struct{}
-
-func (isPublicKey) Description(context.Context) string { return "one line of a public key file" }
-
-func (v isPublicKey) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (isPublicKey) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-	if _, err := parseOrFingerprint(req.ConfigValue.ValueString()); err != nil {
-		addNotAKey(&resp.Diagnostics, req.Path, err)
-	}
+var isPublicKey = tfkit.StringRule{
+	Text: "one line of a public key file",
+	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
+		if _, err := parseOrFingerprint(value); err != nil {
+			addNotAKey(diags, at, err)
+		}
+	},
 }
 
-// isSHA256Fingerprint is a validator for a fingerprint, with or without its prefix.
-type isSHA256Fingerprint struct{}
-
-func (isSHA256Fingerprint) Description(context.Context) string { return "a SHA256 fingerprint" }
-
-func (v isSHA256Fingerprint) MarkdownDescription(ctx context.Context) string {
-	return v.Description(ctx)
-}
-
-func (isSHA256Fingerprint) ValidateString(
-	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
-) {
-	value := req.ConfigValue.ValueString() // empty if it is null or unknown
-	if value != "" && !isFingerprint(canonical(value)) {
-		addNotAFingerprint(&resp.Diagnostics, req.Path)
-	}
+// isSHA256Fingerprint is a validator for a fingerprint, with or without its prefix. Another one rejects an empty text.
+var isSHA256Fingerprint = tfkit.StringRule{
+	Text: "a SHA256 fingerprint",
+	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
+		if value != "" && !isFingerprint(canonical(value)) {
+			addNotAFingerprint(diags, at)
+		}
+	},
 }

@@ -93,7 +93,7 @@ func TestIsPublicKey_DiagnosticWithoutInput(t *testing.T) {
 	const private = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
 	for _, value := range []string{private, "ssh-ed25519 " + private, "b3BlbnNzaC1rZXktdjEAAAAA"} {
 		var resp validator.StringResponse
-		isPublicKey{}.ValidateString(t.Context(), validator.StringRequest{
+		isPublicKey.ValidateString(t.Context(), validator.StringRequest{
 			Path: path.Root("public_key"), ConfigValue: types.StringValue(value),
 		}, &resp)
 		if !resp.Diagnostics.HasError() {

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // maxNameLength is the limit of the API in characters.
@@ -16,12 +18,6 @@ const maxNameLength = 60
 
 // Schema implements resource.Resource.
 func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	computed := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{
-			Computed: true, MarkdownDescription: description,
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		}
-	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a public SSH key of the account. Keys are attached to new instances. A change of " +
 			"a key does not affect existing instances.",
@@ -33,7 +29,7 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 					"resource to be created. Changes of white space and of the comment are ignored. After an import, the " +
 					"value is the SHA256 fingerprint, because the API does not return the key. You can replace the " +
 					"fingerprint with the key.",
-				Validators: []validator.String{isPublicKey{}},
+				Validators: []validator.String{isPublicKey},
 			},
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
@@ -44,10 +40,11 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 					stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured(),
 				},
 			},
-			"id":          computed("Id of the key."),
-			"type":        computed("Type of the key, such as `ssh-ed25519`. Known at plan."),
-			"fingerprint": computed("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`. Known at plan."),
-			"created_at":  computed("Time of the creation, RFC 3339 in UTC."),
+			"id":   tfkit.ComputedOnce("Id of the key."),
+			"type": tfkit.ComputedOnce("Type of the key, such as `ssh-ed25519`. Known at plan."),
+			"fingerprint": tfkit.ComputedOnce("SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`. Known at " +
+				"plan."),
+			"created_at": tfkit.ComputedOnce("Time of the creation, RFC 3339 in UTC."),
 		},
 	}
 }

@@ -21,7 +21,7 @@ func TestTaggedImage(t *testing.T) {
 	} {
 		req := validator.StringRequest{Path: path.Root("image"), ConfigValue: types.StringValue(image)}
 		var resp validator.StringResponse
-		taggedImage{}.ValidateString(t.Context(), req, &resp)
+		taggedImage.ValidateString(t.Context(), req, &resp)
 		got := ""
 		if resp.Diagnostics.HasError() {
 			got = resp.Diagnostics[0].Summary()

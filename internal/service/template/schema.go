@@ -70,7 +70,7 @@ func addRequired(attributes map[string]schema.Attribute) {
 		Required: true,
 		MarkdownDescription: "Container image with a tag, such as `ubuntu:24.04`. Changing this forces a new resource " +
 			"to be created. Another spelling of the same image is not a change.",
-		Validators: []validator.String{taggedImage{}},
+		Validators: []validator.String{taggedImage},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(otherImage,
 			"Changing this forces a new resource to be created. Spellings of the same image are equal.", "")},
 	}
@@ -139,19 +139,13 @@ func addOptional(attributes map[string]schema.Attribute) {
 }
 
 func addComputed(attributes map[string]schema.Attribute) {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{
-			Computed: true, MarkdownDescription: description,
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		}
-	}
-	attributes["id"] = text("Slug of the template, the same as `slug`.")
-	attributes["slug"] = text("Slug of the template, as in `template` of an instance.")
+	attributes["id"] = tfkit.ComputedOnce("Slug of the template, the same as `slug`.")
+	attributes["slug"] = tfkit.ComputedOnce("Slug of the template, as in `template` of an instance.")
 	attributes["public"] = schema.BoolAttribute{
 		Computed: true, MarkdownDescription: "Whether the template is visible to all accounts.",
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
-	attributes["owner"] = text("Owner of the template: `me`.")
+	attributes["owner"] = tfkit.ComputedOnce("Owner of the template: `me`.")
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
