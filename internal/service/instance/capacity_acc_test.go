@@ -126,8 +126,8 @@ func TestAccInstance_capacityInvalidArguments(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	env.Refuses(t, [][2]string{
-		{configByOffer(`wait_for_offer = "1h"`), `"offer_query" must be specified when "wait_for_offer" is`},
-		{configByOffer(`fallback_queries = [{ gpu = ["h100"] }]`), `"offer_query" must be specified when "fallback_queries" is`},
+		{configByOffer(`wait_for_offer = "1h"`), `specified when "wait_for_offer" is`},
+		{configByOffer(`fallback_queries = [{ gpu = ["h100"] }]`), `specified when "fallback_queries" is`},
 		{configByQuery(`{}`, `fallback_queries = []`), `at least 1`},
 		{configByQuery(`{}`, `wait_for_offer = "soon"`), `duration`},
 		{configByQuery(`{ exclude_countries = ["nl"] }`), `two\s+capital\s+letters`},

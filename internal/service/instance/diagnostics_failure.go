@@ -276,10 +276,10 @@ func removalText(e failure.Error) tfkit.Text {
 		return "The API accepted the request to destroy the instance. Apply again to try another offer, or change the " +
 			"arguments."
 	case failure.Stopped:
-		return "An earlier or another run created it with the same idempotency_key, or a request of this run whose response " +
-			"was lost: it was stopped. Only its disk is billed now. It is in the state and marked tainted: the next apply " +
-			"destroys it and creates another. To keep it, change the limit, run `terraform untaint ADDRESS` (or `tofu untaint " +
-			"ADDRESS`) with the address of this resource, and apply again. If another state has it, run `terraform state rm " +
+		return "An earlier or another run created it with the same idempotency_key, or a request of this run whose " +
+			"response was lost: it was stopped. Only its disk is billed now. It is in the state and marked tainted: the next " +
+			"apply destroys it and creates another. To keep it, change the limit, run `terraform untaint ADDRESS` (or `tofu " +
+			"untaint ADDRESS`) with the address of this resource, and apply again. If another state has it, run `terraform state rm " +
 			"ADDRESS` here first."
 	default:
 		return tfkit.Textf("It could not be removed: %s\n\nThe instance is in the state, marked tainted, and billed. Apply "+
@@ -431,7 +431,8 @@ func addStateError(
 
 // addStartAboveLimit reports that the start of an instance costs more than a limit. nextStep ends the detail.
 func addStartAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, nextStep tfkit.Text) {
-	price, reason := tfkit.HourlyRubles(e.PriceKopH), tfkit.Textf("max_price_kop_h is %s.", tfkit.HourlyRubles(e.LimitKopH))
+	price := tfkit.HourlyRubles(e.PriceKopH)
+	reason := tfkit.Textf("max_price_kop_h is %s.", tfkit.HourlyRubles(e.LimitKopH))
 	if e.Limit == failure.MaxBurn {
 		price, reason = tfkit.HourlyRubles(e.Instance.Price.RunningKopH), tfinstance.SpendingErrorText(&e)
 	}

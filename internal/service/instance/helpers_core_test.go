@@ -262,7 +262,8 @@ type applyResult struct {
 // absent returns the state of a resource that does not exist.
 func (tf *core) absent() tftypes.Value { return acctest.Value(tf.schema().ValueType(), nil) }
 
-// planReplacement plans a replacement as Terraform does. It returns the diagnostics of both plans. forced is -replace.
+// planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
+// second plan if it fails: Terraform shows no warnings of that. forced is -replace.
 func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
 	tf.Helper()
 	change := tf.plan(prior, config)
@@ -273,5 +274,8 @@ func (tf *core) planReplacement(prior *resourceState, config map[string]any, for
 		tf.Error("the plan does not replace the server")
 	}
 	create := tf.planChange(tf.absent(), change.private, config)
-	return append(change.diags, create.diags...)
+	if hasError(create.diags) {
+		return append(change.diags, create.diags...)
+	}
+	return change.diags
 }

@@ -140,7 +140,7 @@ func applied(plan model, inst rental.Instance) model {
 		if field.Anonymous {
 			continue
 		}
-		planned, ok := into.FieldByIndex(field.Index).Interface().(attr.Value)
+		planned, ok := reflect.TypeAssert[attr.Value](into.FieldByIndex(field.Index))
 		if ok && planned.IsUnknown() {
 			into.FieldByIndex(field.Index).Set(actual.FieldByIndex(field.Index))
 		}

@@ -57,8 +57,6 @@ func (r *instanceResource) planDestroy(
 	tfinstance.Claim(r.Meta, object, "", []string{id.ValueString()}, true, &resp.Diagnostics)
 }
 
-// planCreate checks a new instance before its creation costs money. For a replacement, a problem that prevents the
-// creation is an error, because the apply destroys the old instance first.
 func (r *instanceResource) planCreate(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
@@ -69,20 +67,7 @@ func (r *instanceResource) planCreate(
 	if resp.Diagnostics.HasError() || r.Meta == nil {
 		return
 	}
-	hasKey := r.keySource(plan, &resp.Diagnostics) != lifecycle.KeySource{}
-	if !r.Meta.Ready() {
-		return
-	}
-	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	// A GPU model that does not exist is a warning, also if a creation would wait for an offer or use another query.
-	gpus := tfinstance.QueryGPUs(plan.OfferQuery)
-	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, &resp.Diagnostics)
-	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, &resp.Diagnostics)
-	r.checkName(ctx, plan, hasKey, replaced, &resp.Diagnostics)
-	r.checkPrice(ctx, plan, replaced, &resp.Diagnostics)
+	r.checkCreate(ctx, plan, replaced, &resp.Diagnostics)
 }
 
 func (r *instanceResource) planUpdate(
@@ -94,6 +79,8 @@ func (r *instanceResource) planUpdate(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	replacement := plan
+	replacement.Image = types.StringUnknown() // planCreate checks it: without configuration, this is the old template's
 	replacedBy, diags := planCreateArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(diags...)
 	replacedBy = append(replacedBy, changedForever(state, plan)...)
@@ -125,7 +112,9 @@ func (r *instanceResource) planUpdate(
 	resp.Diagnostics.Append(diags...)
 	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 	switch {
-	case !r.Meta.Ready() || len(replacedBy) > 0: // planCreate checks a replacement
+	case !r.Meta.Ready():
+	case len(replacedBy) > 0: // planCreate follows and checks the same, but Terraform shows only its errors
+		r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
 	case next == lifecycle.ActionNone:
 		warnAboveCap(&resp.Diagnostics, state, plan)
 	case next == lifecycle.ActionStart:

@@ -7,12 +7,36 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
+
+// checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces,
+// nil for none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
+// instance first.
+func (r *instanceResource) checkCreate(
+	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
+) {
+	hasKey := r.keySource(plan, diags) != lifecycle.KeySource{}
+	if !r.Meta.Ready() {
+		return
+	}
+	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, diags)
+	if diags.HasError() {
+		return
+	}
+	// A GPU model that does not exist is a warning, also if a creation would wait for an offer or use another query.
+	gpus := tfinstance.QueryGPUs(plan.OfferQuery)
+	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, diags)
+	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, diags)
+	r.checkName(ctx, plan, hasKey, replaced, diags)
+	r.checkPrice(ctx, plan, replaced, diags)
+}
 
 // checkName warns of active instances that have the planned name and that this process has not read from the state: an
 // interrupted run may have rented one of them. hasKey: a later apply recovers the planned instance by its key.

@@ -24,9 +24,10 @@ const (
 // twice: as a change of the instance, then as a creation without a prior state, with the private state of the first
 // plan.
 type replacedInstance struct {
-	ID          string `json:"id"`
-	OfferID     string `json:"offer_id"`
-	RunningKopH int64  `json:"running_kop_h"`
+	ID      string `json:"id"`
+	OfferID string `json:"offer_id"`
+
+	RunningKopH int64 `json:"-"` // only for a warning of the first plan
 }
 
 // normalizedName is a configured name, and its form in the response of the API.

@@ -41,8 +41,8 @@ func TestAccInstance_offerQueryNextOffer(t *testing.T) {
 	})
 }
 
-// Another customer rents the offer right after the provider has listed it, and the API still returns it as available from
-// its cache. The creation continues with the next offer.
+// Another customer rents the offer right after the provider has listed it, and the API still returns it as available
+// from its cache. The creation continues with the next offer.
 func TestAccInstance_offerQueryRentedByOthers(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	var env *acctest.Env
