@@ -90,11 +90,12 @@ func (c *costRun) run(ctx context.Context, args []string, stdout, _ io.Writer) e
 		err = &exitError{exitAboveLimit, errors.New("the plan exceeds a limit, or may exceed it")}
 	}
 	if len(report.Differences) > 0 {
-		failed := []error{err, errors.New("the plan contains changes that the review did not show:")}
+		var differences []error
 		for _, difference := range report.Differences {
-			failed = append(failed, fmt.Errorf("  %s", difference))
+			differences = append(differences, fmt.Errorf("  %s", difference))
 		}
-		err = &exitError{exitNotReviewed, errors.Join(failed...)}
+		const message = "the plan contains changes that the review did not show:\n%w"
+		err = &exitError{exitNotReviewed, errors.Join(err, fmt.Errorf(message, errors.Join(differences...)))}
 	}
 	return err
 }

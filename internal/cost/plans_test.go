@@ -18,8 +18,8 @@ type recorded struct {
 }
 
 // The sums are computed by hand: 4627, 4813, 4824 and 4851 are the prices of the four cheapest offers, with a disk of
-// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. The plan of a fleet has no prices of disks. In
-// mixed and unknown-arguments, each CLI created the servers in another order.
+// 60 GB, 121, 90, 72 and 54 the prices of their disks, and 9000 is the cap. The plan of a fleet has no prices of disks.
+// In mixed and unknown-arguments, each CLI created the servers in another order.
 var plans = map[string]recorded{
 	"create":             {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
 	"create-base-disk":   {0, 9000, []string{"gpurent_instance.a create 0 <=9000"}, nil},

@@ -80,8 +80,8 @@ func (r Report) priceTexts() (texts []string) {
 	default:
 	}
 	if r.Totals.DiskExcluded {
-		texts = append(texts, "\"+ disk\": disk beyond the base disk of an offer, or of stopped members of a fleet, comes in "+
-			"addition.")
+		texts = append(texts, "\"+ disk\": disk beyond the base disk of an offer, or of stopped members of a fleet, comes "+
+			"in addition.")
 	}
 	if undetermined := r.Totals.Undetermined; len(undetermined) > 0 {
 		texts = append(texts, fmt.Sprintf("**The sums do not include** %s.", codeList(undetermined)))
