@@ -202,10 +202,11 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 	created := r.selected(func(m Member) bool { return r.created[m.Slot] })
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
-	r.result.RolledBack = nil
+	complete = true
 	for _, result := range r.destroyAll(ctx, created) {
 		reason, failed := r.failures[result.slot]
 		r.record(result)
+		complete = complete && result.err == nil
 		if result.err == nil {
 			r.result.RolledBack = append(r.result.RolledBack, result.was)
 			if failed && failure.KindOf(reason.Err) != failure.NotTried {
@@ -213,7 +214,7 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 			}
 		}
 	}
-	return len(r.result.RolledBack) == len(created)
+	return complete
 }
 
 // selected returns some members, sorted by slot.

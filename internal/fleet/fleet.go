@@ -169,3 +169,12 @@ func sortBySlot(members []Member) []Member {
 	slices.SortStableFunc(members, bySlot)
 	return members
 }
+
+// OrderOf returns what an instance was created with, as far as the API has returned it.
+func OrderOf(inst rental.Instance) rental.InstanceCreate {
+	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
+	if order.Template == rental.CustomTemplate {
+		order.Image = inst.Image
+	}
+	return order
+}

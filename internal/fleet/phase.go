@@ -173,7 +173,8 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 // slots must not cost all members that are replaced, nor a request for each.
 const headStart = time.Minute
 
-// fillFrom starts the goroutines of slots. The first one has a head start, preferably one that rereserved a member.
+// fillFrom starts the goroutines of slots. The first one with an offer has a head start, preferably one that replaces a
+// member.
 func (p *phase) fillFrom(ctx context.Context, fills []Change, reserved []reservedOffer) {
 	start := func(i int) {
 		change, order := fills[i], p.reporting(fills[i])
@@ -182,9 +183,17 @@ func (p *phase) fillFrom(ctx context.Context, fills []Change, reserved []reserve
 	if len(fills) == 0 {
 		return
 	}
-	first := max(0, slices.IndexFunc(fills, Change.Destroys))
+	first := max(0, slices.IndexFunc(reserved, func(r reservedOffer) bool { return r.candidate != nil }))
+	for i, change := range fills {
+		if change.Destroys() && reserved[i].candidate != nil {
+			first = i
+			break
+		}
+	}
 	start(first)
-	p.awaitFirst(fills[first].Slot)
+	if reserved[first].candidate != nil {
+		p.awaitFirst(fills[first].Slot)
+	}
 	refusal := p.failures[fills[first].Slot].Err
 	if fills[first].Destroys() && failure.KindOf(refusal) == failure.OfferRefused {
 		p.end(refusal) // it may be the same for the others, whose members would be lost

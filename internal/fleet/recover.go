@@ -52,6 +52,9 @@ func (r *run) recover(ctx context.Context, changes []Change, named map[int][]ren
 		for _, inst := range named[change.Slot] {
 			if errs[i] == nil && !r.Exists && inst.ID != found[i].ID {
 				errs[i] = &failure.Error{Kind: failure.NotByKey, Instance: inst}
+				if r.Lifecycle.Owners.Has(inst.ID) {
+					errs[i] = &failure.Error{Kind: failure.InUse, Instance: inst}
+				}
 			}
 		}
 		if errs[i] != nil {
@@ -89,11 +92,11 @@ func (r *run) order(change Change) lifecycle.Order {
 		Generation: change.Member.Generation + 1, Object: r.Object, RecoverWithin: r.RecoverWithin,
 		Target: r.target(Member{Slot: change.Slot}),
 	}
-	if r.Exists {
-		order.RecoverWithin = lifecycle.AnyAge // the key belongs to this fleet
-	}
+	order.AnyArguments = r.Exists // a killed update may have rented it with others; the next plan shows that
 	if change.Member.Generation == 0 {
 		order.ExpectedGeneration = r.generation
+	} else {
+		order.RecoverWithin = lifecycle.AnyAge // the slot has been this fleet's, so its next key is, too
 	}
 	order.Name = MemberName(r.Name, change.Slot)
 	return order

@@ -170,6 +170,9 @@ func (w slotContext) newMember(order lifecycle.Order, slot int, rented lifecycle
 	if member.CreatedAt.IsZero() {
 		member.CreatedAt = w.Client.Now()
 	}
+	if rented.Recovered { // it can have other arguments
+		member.Order = OrderOf(rented.Instance)
+	}
 	if rented.Candidate != nil {
 		member.Offer = &Offer{rented.Candidate.Offer.ID, market.LocationOf(rented.Candidate.Offer)}
 	}

@@ -25,6 +25,9 @@ type Order struct {
 	// RecoverWithin is the maximum age of an instance that an earlier call rented with the same source and that this one
 	// may return. An older one, or one of unknown age, most likely belongs to another state. AnyAge allows all.
 	RecoverWithin time.Duration
+	// AnyArguments: the instance that an earlier call rented may differ from the order, because the key belongs to the
+	// object for certain.
+	AnyArguments bool
 	// Target is where to take the instance. Its price cap and its Hold apply to the rental, too.
 	Target Target
 	// OnRented is called with the instance before anything else can fail, so that its id can be saved.

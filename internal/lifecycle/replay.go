@@ -8,6 +8,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
+// clockTolerance is how far in the future the creation of an instance may seem to be by the clock of the API.
+const clockTolerance = time.Minute
+
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
 // that it is destroyed. An instance that someone may have is an error: nothing is changed.
 func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
@@ -18,9 +21,11 @@ func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
 	if found && other.Token != c.Object.Token {
 		return false, c.inUse(*rented)
 	}
-	age := time.Duration(0)
-	if !rented.CreatedAt.IsZero() {
-		age = max(1, c.manager.client.Now().Sub(rented.CreatedAt))
+	age := c.manager.client.Now().Sub(rented.CreatedAt)
+	if rented.CreatedAt.IsZero() || age < -clockTolerance {
+		age = 0 // unknown
+	} else {
+		age = max(1, age)
 	}
 	if !c.rented(rented.Instance) {
 		rented.Recovered, rented.Candidate = true, nil
@@ -31,6 +36,9 @@ func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
 		}
 	}
 	differences := rented.Differences(c.Order)
+	if rented.Recovered && c.AnyArguments {
+		return false, nil
+	}
 	if len(differences) > 0 && (rented.Recovered || differences[0].Harmful) {
 		return false, &failure.Error{
 			Kind: failure.OtherArguments, Instance: rented.Instance, Differences: differences,

@@ -214,7 +214,8 @@ func ownerText(e failure.Error, err error) tfkit.Text {
 			"the arguments, choose a different name for the fleet, or destroy it in the service's console", e.Instance.ID,
 			tfinstance.DifferenceText(e.Differences[0]))
 	case failure.NotLost:
-		return tfinstance.NotLostText(e)
+		return tfinstance.NotLostText(e) + "; if a killed run of this fleet rented it, set recover_within of the provider " +
+			"above its age for one apply"
 	case failure.NotByKey:
 		return tfkit.Textf("instance %s has the name %q, and the API did not return it for the key of the slot: another "+
 			"state, or an earlier generation of this fleet, may have it", e.Instance.ID, e.Instance.NameString())

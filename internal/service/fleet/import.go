@@ -23,7 +23,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 		if omitsField(members[i].Instance, first) {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
 		}
-		members[i].Order = actualOrder(members[i].Instance)
+		members[i].Order = fleet.OrderOf(members[i].Instance)
 	}
 	m.ID, m.Name = types.StringValue(name), types.StringValue(name)
 	m.Size = types.Int64Value(int64(len(members)))
@@ -50,15 +50,6 @@ func omitsField(inst, other rental.Instance) bool {
 	return inst.Template.Slug == "" && other.Template.Slug != "" || inst.DiskGB == 0 && other.DiskGB > 0 ||
 		inst.Image == "" && other.Image != "" && other.Template.Slug == rental.CustomTemplate ||
 		inst.Omitted.SSH && inst.Status == rental.StatusRunning && other.SSH != nil
-}
-
-// actualOrder returns what an instance was created with, as far as the API has returned it.
-func actualOrder(inst rental.Instance) rental.InstanceCreate {
-	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
-	if order.Template == rental.CustomTemplate {
-		order.Image = inst.Image
-	}
-	return order
 }
 
 // importedQueries returns offer_queries that select the GPUs of the members: the API does not return how they were

@@ -106,7 +106,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		if !members[i].Lost() && members[i].Order.Template == "" {
 			// Terraform stores no private state if the provider was killed during an apply.
 			members[i].Instance = r.Meta.Client.ReadOmitted(ctx, members[i].Instance)
-			members[i].Order = actualOrder(members[i].Instance)
+			members[i].Order = fleet.OrderOf(members[i].Instance)
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)

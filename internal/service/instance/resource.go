@@ -119,8 +119,10 @@ func (m *model) setRented(rented lifecycle.Rented) {
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.
 func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, err error) diag.Diagnostics {
-	notReady := failure.KindOf(err) == failure.Interrupted && !plan.ReadyWhen.IsNull()
-	return tfkit.SetPrivate(ctx, private, privateNotReady, notReady)
+	if plan.ReadyWhen.IsNull() {
+		return nil
+	}
+	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
 }
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
