@@ -279,8 +279,8 @@ func removalText(e failure.Error) tfkit.Text {
 		return "An earlier or another run created it with the same idempotency_key, or a request of this run whose " +
 			"response was lost: it was stopped. Only its disk is billed now. It is in the state and marked tainted: the next " +
 			"apply destroys it and creates another. To keep it, change the limit, run `terraform untaint ADDRESS` (or `tofu " +
-			"untaint ADDRESS`) with the address of this resource, and apply again. If another state has it, run `terraform state rm " +
-			"ADDRESS` here first."
+			"untaint ADDRESS`) with the address of this resource, and apply again. If another state has it, run `terraform " +
+			"state rm ADDRESS` here first."
 	default:
 		return tfkit.Textf("It could not be removed: %s\n\nThe instance is in the state, marked tainted, and billed. Apply "+
 			"again to destroy it, or destroy it in the service's console.", e.Err)
