@@ -510,8 +510,8 @@ func TestApply_PriceRisesALittle(t *testing.T) {
 	})
 }
 
-// An instance of a slot that the state has lost, and that has other arguments, is an error and stays: another state of
-// the fleet may have it.
+// A killed update has rented an instance for a slot, with other arguments than now. The fleet takes it, and a plan shows
+// that it is replaced.
 func TestApply_OutdatedLeftover(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)
@@ -530,9 +530,13 @@ func TestApply_OutdatedLeftover(t *testing.T) {
 		other.Order.DiskGB = 40
 		members[0].Order.DiskGB = 40
 		result := e.apply(other, members)
-		if len(result.Failures) != 1 || failure.KindOf(result.Failures[0].Err) != failure.OtherArguments ||
-			len(e.active()) != 2 {
+		if len(result.Failures) != 1 || failure.KindOf(result.Failures[0].Err) != failure.NotPlanned ||
+			len(e.active()) != 2 || ids(result.Members)[1] != ids(killed.Members)[1] {
 			t.Errorf("%s, %d instances exist", describe(result), len(e.active()))
+		}
+		if changes := fleet.Changes(fleet.Plan(other, result.Members)); len(changes) != 1 ||
+			changes[0].Action != fleet.Update {
+			t.Errorf("the next plan: %v", changes)
 		}
 		other.Order.DiskGB = spec(2).Order.DiskGB // as in the message
 		members[0].Order.DiskGB = other.Order.DiskGB

@@ -92,11 +92,12 @@ func (r *run) order(change Change) lifecycle.Order {
 		Generation: change.Member.Generation + 1, Object: r.Object, RecoverWithin: r.RecoverWithin,
 		Target: r.target(Member{Slot: change.Slot}),
 	}
-	order.AnyArguments = r.Exists // a killed update may have rented it with others; the next plan shows that
 	if change.Member.Generation == 0 {
 		order.ExpectedGeneration = r.generation
 	} else {
-		order.RecoverWithin = lifecycle.AnyAge // the slot has been this fleet's, so its next key is, too
+		// The slot has been this fleet's, so its next key is, too. A killed update may have rented the instance with other
+		// arguments, which the next plan shows.
+		order.RecoverWithin, order.AnyArguments = lifecycle.AnyAge, true
 	}
 	order.Name = MemberName(r.Name, change.Slot)
 	return order

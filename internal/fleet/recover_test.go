@@ -167,3 +167,24 @@ func TestDestroyAll_KeepsInstancesOfAnotherObject(t *testing.T) {
 		}
 	})
 }
+
+// A fleet in the state takes an older server only for a slot that it has had: a copy of the configuration in another
+// state, grown from size 0, takes nothing.
+func TestApply_NewSlotsTakeNoOldInstance(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(newFleet(3), nil)
+		e.want(first, 3)
+		time.Sleep(5 * time.Hour)
+		other := spec(3)
+		other.Object.Token = "other"
+		result := e.apply(other, nil)
+		for slot, kind := range kinds(result) {
+			if kind != failure.NotLost {
+				t.Errorf("slot %d: %s", slot, describe(result))
+			}
+		}
+		if len(result.Failures) != 3 || len(result.Members) > 0 || len(e.active()) != 3 {
+			t.Errorf("%d instances exist: %s", len(e.active()), describe(result))
+		}
+	})
+}

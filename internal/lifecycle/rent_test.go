@@ -66,6 +66,7 @@ func holdIn(ledger *spending.Ledger) spending.HoldFunc {
 func TestFill_TakesOnlyALostInstance(t *testing.T) {
 	const age = 30 * time.Minute
 	withoutTime := func(i *rental.Instance) { i.CreatedAt = time.Time{} }
+	inTheFuture := func(i *rental.Instance) { i.CreatedAt = i.CreatedAt.Add(3 * time.Hour) } // its clock differs
 	stranger := Object{Token: "other"}
 	for name, test := range map[string]struct {
 		within time.Duration
@@ -77,6 +78,7 @@ func TestFill_TakesOnlyALostInstance(t *testing.T) {
 		"older than allowed":              {age - time.Minute, nil, Object{}, failure.NotLost},
 		"never":                           {0, nil, Object{}, failure.NotLost},
 		"of unknown age":                  {time.Hour, withoutTime, Object{}, failure.NotLost},
+		"created in the future":           {time.Hour, inTheFuture, Object{}, failure.NotLost},
 		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, 0},
 		"another object has it":           {AnyAge, nil, stranger, failure.InUse},
 		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, 0},
