@@ -19,8 +19,9 @@ const (
 	// Interrupted: the context ended first, with Err. A wait for offers sets Offers. A wait for an instance sets Last, the
 	// error of the last read or nil, and Missing.
 	Interrupted Kind = iota + 1
-	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request. If ConfiguredKey is
-	// not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age Within.
+	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request. If ConfiguredKey
+	// is not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age
+	// Within.
 	OutcomeUnknown
 	// KeysUsedUp: the instances of the key and of all later generations are destroyed.
 	KeysUsedUp

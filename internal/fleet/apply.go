@@ -134,8 +134,8 @@ func replace(members []Member, member Member) []Member {
 	return append(slices.DeleteFunc(members, func(m Member) bool { return m.Slot == member.Slot }), member)
 }
 
-// permitted reports whether a change may be made: it destroys no instance that the plan has not shown, which is a failure,
-// and the slot is as it was planned: its instance was not found meanwhile, and no other object has it.
+// permitted reports whether a change may be made: it destroys no instance that the plan has not shown, which is a
+// failure, and the slot is as it was planned: its instance was not found meanwhile, and no other object has it.
 func (r *run) permitted(change Change) bool {
 	if _, found := r.found[change.Slot]; change.Destroys() && (change.Member.Protected || found) {
 		r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})

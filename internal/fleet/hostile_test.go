@@ -510,8 +510,8 @@ func TestApply_PriceRisesALittle(t *testing.T) {
 	})
 }
 
-// A killed update has rented an instance for a slot, with other arguments than now. The fleet takes it, and a plan shows
-// that it is replaced.
+// A killed update has rented an instance for a slot, with other arguments than now. The fleet takes it, and a plan
+// shows that it is replaced.
 func TestApply_OutdatedLeftover(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)

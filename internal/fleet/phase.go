@@ -121,7 +121,8 @@ func (p *phase) handle(e event) {
 	}
 }
 
-// recordAndDecide records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns all slots.
+// recordAndDecide records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns
+// all slots.
 func (p *phase) recordAndDecide(result slotResult) {
 	p.record(result)
 	err := result.err

@@ -1,6 +1,6 @@
 // Package lifecycle has the life of one instance: it is rented exactly once under an idempotency key, moved to its
-// desired state, and destroyed. It keeps two objects from having one instance. It is about instances and requests of the
-// API and does not depend on Terraform. All prices are kopecks per hour.
+// desired state, and destroyed. It keeps two objects from having one instance. It is about instances and requests of
+// the API and does not depend on Terraform. All prices are kopecks per hour.
 package lifecycle
 
 import (

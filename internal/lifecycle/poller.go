@@ -61,8 +61,8 @@ func (p *poller) wait(
 	}
 }
 
-// read returns an instance as a request that began at a time or later returned it. A listing may lag, and omits destroyed
-// instances.
+// read returns an instance as a request that began at a time or later returned it. A listing may lag, and omits
+// destroyed instances.
 func (p *poller) read(
 	ctx context.Context, id string, since time.Time, destroyAccepted bool,
 ) (rental.Instance, error) {

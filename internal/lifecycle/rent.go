@@ -40,9 +40,9 @@ func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, en
 	}, end
 }
 
-// rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier run
-// rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it repeats
-// the request.
+// rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier
+// run rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it
+// repeats the request.
 func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error) {
 	for changes := 0; ; changes++ {
 		hold, err := c.Target.Hold.Ask(ctx, "", candidate.KopH)

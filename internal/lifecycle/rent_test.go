@@ -298,8 +298,8 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// What was rented under the key before is in the burn rate already, and needs no room. A request with an unknown outcome
-// counts, because the instance may be billed.
+// What was rented under the key before is in the burn rate already, and needs no room. A request with an unknown
+// outcome counts, because the instance may be billed.
 func TestFill_Hold(t *testing.T) {
 	for name, test := range map[string]struct {
 		burn       int64

@@ -179,8 +179,8 @@ func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidat
 	return []lifecycle.Candidate{candidate}, nil
 }
 
-// reserve reserves candidates that are not reserved and not set aside, as selectOffers chooses them, unless there are fewer than
-// need.
+// reserve reserves candidates that are not reserved and not set aside, as selectOffers chooses them, unless there are
+// fewer than need.
 func (m *Market) reserve(
 	demand Demand, need int, offers []lifecycle.Candidate, aside func(id string) bool,
 ) Choice {
@@ -214,8 +214,8 @@ func (m *Market) release(offerID string, after time.Duration) {
 	m.reserved[offerID] = time.Now().Add(after)
 }
 
-// EndCooldowns ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its offer may
-// be available again.
+// EndCooldowns ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its
+// offer may be available again.
 func (m *Market) EndCooldowns() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,8 +18,8 @@ func ids(candidates []lifecycle.Candidate) (ids []string) {
 	return ids
 }
 
-// The best offers are chosen that belong together and that the budget allows: as many as possible, of the first queries,
-// then the cheapest ones.
+// The best offers are chosen that belong together and that the budget allows: as many as possible, of the first
+// queries, then the cheapest ones.
 func TestEstimate(t *testing.T) {
 	prices := map[string]int64{
 		"off_a_ru_1": 100, "off_a_ru_2": 110, "off_a_de_1": 90, "off_a_de_2": 200, "off_b_de_1": 80, "off_b_de_2": 85, "off_c_1": 10,
@@ -81,8 +81,8 @@ func TestEstimate_PriceWithDisk(t *testing.T) {
 	})
 }
 
-// Instances that belong together are rented together: too few offers are not reserved, and do not decide where the others
-// are.
+// Instances that belong together are rented together: too few offers are not reserved, and do not decide where the
+// others are.
 func TestTake_Together(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100})
 	inMarket(t, api, func(t *testing.T, m *Market) {

@@ -94,10 +94,10 @@ func (s *Search) Join(existing []Location) {
 // WaitLeft is how long the search may still wait.
 func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) }
 
-// Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait is
-// set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The caller rents
-// from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable, AboveLimit,
-// Interrupted or NotTried.
+// Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait
+// is set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The
+// caller rents from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
+// AboveLimit, Interrupted or NotTried.
 func (s *Search) Take(
 	ctx context.Context, count, need int, wait bool, roomKopH int64,
 ) ([]lifecycle.Candidate, error) {
@@ -188,7 +188,8 @@ func (s *Search) orInterrupted(ctx context.Context, err error, offers failure.Of
 	return &interrupted
 }
 
-// noOffer returns why there is no offer. An offer that was refused although it is available says more than their number.
+// noOffer returns why there is no offer. An offer that was refused although it is available says more than their
+// number.
 func (s *Search) noOffer(offers failure.Offers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,8 +291,8 @@ func (s *Search) rented(offerID string, rented lifecycle.Rented) {
 	s.market.release(offerID, s.pause(goneFor))
 }
 
-// releaseAfterFailure ends the reservation of an offer after an attempt that has no instance. It returns true if another offer may be
-// tried.
+// releaseAfterFailure ends the reservation of an offer after an attempt that has no instance. It returns true if
+// another offer may be tried.
 func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (again bool) {
 	id, e := candidate.Offer.ID, failure.As(err)
 	s.mu.Lock()

@@ -483,8 +483,8 @@ func TestWait_Ends(t *testing.T) {
 	})
 }
 
-// An outage of the service does not end the wait. A wait that ends during an outage reports that the offers could not be
-// read, whatever ended it.
+// An outage of the service does not end the wait. A wait that ends during an outage reports that the offers could not
+// be read, whatever ended it.
 func TestWait_Outage(t *testing.T) {
 	for name, test := range map[string]struct {
 		outage, timeout time.Duration

@@ -52,8 +52,8 @@ func (a *Account) Hold() HoldFunc {
 	return a.hold
 }
 
-// hold implements HoldFunc: it adds the price to the burn rate just read. It refuses the price only if the burn rate is certain: after requests
-// in flight have ended, and while the API does not lag.
+// hold implements HoldFunc: it adds the price to the burn rate just read. It refuses the price only if the burn rate
+// is certain: after requests in flight have ended, and while the API does not lag.
 func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error) {
 	for age := maxAge; ; age = 0 {
 		now, err := a.read(ctx, age)

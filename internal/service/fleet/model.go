@@ -102,7 +102,8 @@ func sshConfig(alias, host string, port int64, user string) string {
 	return tfinstance.SSHConfigBlock(alias, host, port, user)
 }
 
-// memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for none.
+// memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for
+// none.
 func memberValues(member fleet.Member, before map[string]attr.Value) map[string]attr.Value {
 	inst := member.Instance
 	values := map[string]attr.Value{

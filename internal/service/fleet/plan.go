@@ -98,7 +98,8 @@ func (r *fleetResource) planCreate(
 		return
 	}
 	// Only the plan of a replacement has a private state. The first part of that plan, planUpdate, does not check it if no
-	// argument changes, as with -replace. Terraform reports the warnings of the first part only, and ends after its errors.
+	// argument changes, as with -replace. Terraform reports the warnings of the first part only, and ends after its
+	// errors.
 	r.checkCreate(ctx, plan, private.members(false), &resp.Diagnostics)
 }
 

@@ -21,9 +21,9 @@ func runningAfter(changes []fleet.Change, members []fleet.Member) (running []fle
 	return running
 }
 
-// checkCaps compares the members that an apply keeps with the caps. A total cap that was lowered below their price is an
-// error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above the
-// price cap stays, because the apply compares only what it creates or starts.
+// checkCaps compares the members that an apply keeps with the caps. A total cap that was lowered below their price is
+// an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above
+// the price cap stays, because the apply compares only what it creates or starts.
 func checkCaps(diags *diag.Diagnostics, u update) {
 	spec, running := u.spec, runningAfter(u.changes, u.members)
 	stays := u.stays()

@@ -80,8 +80,8 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	r.checkOffers(ctx, u.plan, u.spec, u.stays(), u.changes, nil, diags)
 }
 
-// completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and why
-// they stopped. The disk of an instance that the API does not list counts as a part of its price.
+// completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and
+// why they stopped. The disk of an instance that the API does not list counts as a part of its price.
 func (r *fleetResource) completeInstances(ctx context.Context, u update) {
 	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a check
 	if active == nil {

@@ -159,8 +159,8 @@ func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 	}
 }
 
-// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start, and
-// not a rental that costs too much.
+// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start,
+// and not a rental that costs too much.
 func TestSpending_OutbidNewInstanceAboveLimit(t *testing.T) {
 	t.Parallel()
 	p := &proxy{}
