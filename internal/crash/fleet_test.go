@@ -141,8 +141,7 @@ func createIncomplete(c *cell) {
 		}
 	}
 	setAvailable(false)
-	c.create(fleetSize, 1)
-	c.command(0, "untaint", "gpurent_fleet.crash")
+	c.create(fleetSize, 0) // min_ready is 1
 	setAvailable(true)
 }
 

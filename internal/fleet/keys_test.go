@@ -269,7 +269,8 @@ func TestApply_RefusedOffers(t *testing.T) {
 			})
 			result := e.apply(spec(4), nil)
 			got := kinds(result)
-			if len(got) != 4 || got[0] != failure.OfferRefused || !slices.Contains(slices.Collect(maps.Values(got)), failure.NotTried) {
+			tried := slices.Collect(maps.Values(got))
+			if len(got) != 4 || got[0] != failure.OfferRefused || !slices.Contains(tried, failure.NotTried) {
 				t.Error(describe(result))
 			}
 			for _, f := range result.Failures {

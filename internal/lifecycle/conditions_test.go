@@ -198,7 +198,8 @@ func TestConverge_LogUnavailable(t *testing.T) {
 		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		began := time.Now()
 		_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
-		if took := time.Since(began); failure.KindOf(err) != failure.NeedsReplacement || took > 10*time.Minute+35*time.Second {
+		took := time.Since(began)
+		if failure.KindOf(err) != failure.NeedsReplacement || took > 10*time.Minute+35*time.Second {
 			t.Errorf("the failure was observed after %s: %v", took, err)
 		}
 		if s.LogReads > 2*10+2 {

@@ -155,7 +155,7 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 	return all, nil
 }
 
-// named returns the offer of the demand. Without a limit its price need not be known: the request decides.
+// named returns the offer of the demand. Without a limit its price need not be known.
 func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidate, error) {
 	id, limited := demand.OfferID, demand.PriceNeeded || demand.MaxPriceKopH > 0
 	offer, seen := m.cache.SeenOffer(id)
@@ -166,8 +166,8 @@ func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidat
 		switch {
 		case err != nil && limited:
 			return nil, &failure.Error{Kind: failure.OffersUnreadable, OfferID: id, Err: err}
-		case err != nil:
-			return []lifecycle.Candidate{{Offer: rental.Offer{ID: id}}}, nil
+		case err != nil: // the request decides
+			return []lifecycle.Candidate{{Offer: rental.Offer{ID: id}}}, nil //nolint:nilerr // see above
 		case !found:
 			return nil, &failure.Error{Kind: failure.OfferRefused, OfferID: id, Availability: failure.NotAvailable}
 		}

@@ -22,7 +22,8 @@ func ids(candidates []lifecycle.Candidate) (ids []string) {
 // queries, then the cheapest ones.
 func TestEstimate(t *testing.T) {
 	prices := map[string]int64{
-		"off_a_ru_1": 100, "off_a_ru_2": 110, "off_a_de_1": 90, "off_a_de_2": 200, "off_b_de_1": 80, "off_b_de_2": 85, "off_c_1": 10,
+		"off_a_ru_1": 100, "off_a_ru_2": 110, "off_a_de_1": 90, "off_a_de_2": 200, "off_b_de_1": 80, "off_b_de_2": 85,
+		"off_c_1": 10,
 	}
 	for name, test := range map[string]struct {
 		change func(*Demand)
@@ -30,10 +31,14 @@ func TestEstimate(t *testing.T) {
 		offers failure.Offers // Listed, Needed and Matching are not compared
 	}{
 		"the first ones": {func(*Demand) {}, "[a_de_1 a_de_2]", failure.Offers{Found: 2}},
-		"without one":    {func(d *Demand) { d.Except = map[string]bool{"off_a_de_1": true} }, "[a_de_2 a_ru_1]", failure.Offers{Found: 2}},
+		"without one": {
+			func(d *Demand) { d.Except = map[string]bool{"off_a_de_1": true} }, "[a_de_2 a_ru_1]", failure.Offers{Found: 2},
+		},
 		"within a cap":   {func(d *Demand) { d.MaxPriceKopH = 100 }, "[a_de_1 a_ru_1]", failure.Offers{Found: 2}},
 		"in one country": {func(d *Demand) { d.SameCountry = true }, "[a_ru_1 a_ru_2]", failure.Offers{Found: 2}},
-		"of one model":   {func(d *Demand) { d.SameGPU, d.Count = true, 3 }, "[a_de_1 a_de_2 a_ru_1]", failure.Offers{Found: 3}},
+		"of one model": {
+			func(d *Demand) { d.SameGPU, d.Count = true, 3 }, "[a_de_1 a_de_2 a_ru_1]", failure.Offers{Found: 3},
+		},
 		"with an existing one": {
 			func(d *Demand) { d.SameCountry, d.Existing = true, []Location{{"a", ""}, {"a", "de"}} },
 			"[a_de_1 a_de_2]", failure.Offers{Found: 2},
@@ -104,7 +109,9 @@ func TestTake_Together(t *testing.T) {
 
 // The first offer decides where the others are, unless nothing is rented from it.
 func TestTake_Joins(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_a_de_1": 100, "off_a_de_2": 110, "off_a_ru_1": 90, "off_a_ru_2": 120})
+	api := rentaltest.NewMarket(map[string]int64{
+		"off_a_de_1": 100, "off_a_de_2": 110, "off_a_ru_1": 90, "off_a_ru_2": 120,
+	})
 	inMarket(t, api, func(t *testing.T, m *Market) {
 		d := demand(1)
 		d.SameCountry = true

@@ -430,7 +430,8 @@ func TestAccount_Unreadable(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.status = http.StatusForbidden
 		for _, id := range []string{"", "a"} {
-			if _, err := account.Hold()(t.Context(), id, 1); failure.KindOf(err) != failure.AccountUnreadable || !rental.IsForbidden(err) {
+			_, err := account.Hold()(t.Context(), id, 1)
+			if failure.KindOf(err) != failure.AccountUnreadable || !rental.IsForbidden(err) {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -116,10 +116,10 @@ func (c *Cleanup) undo(ctx context.Context, failures map[Text]error) (idle bool,
 			continue
 		}
 		failures[name] = nil
-		go func() {
+		go func() { //nolint:contextcheck // it ends at the deadline of ctx
 			ctx, cancel := context.WithDeadline(task.values, deadline)
 			defer cancel()
-			err := task.Undo(ctx) //nolint:contextcheck // it ends when the deadline does
+			err := task.Undo(ctx)
 			c.change(func() { failures[name] = err })
 			if err == nil {
 				c.Done(name)

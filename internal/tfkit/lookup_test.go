@@ -127,7 +127,7 @@ func TestLookup_NotFound(t *testing.T) {
 	}
 }
 
-func TestLookup_ByKey(t *testing.T) {
+func TestLookup_FindByKey(t *testing.T) {
 	byPrefix := Lookup{Kind: "API key", Key: "prefix", List: "gpurent_api_keys"}
 	keys := []Named{
 		{"test0000", "ci", "key_1"}, {"test1111", "cd", "key_2"}, {"test1111", "bot", "key_3"}, {"", "old", "key_4"},
