@@ -46,7 +46,7 @@ func (e *env) wantNothing(result fleet.Result, rented int, want map[int]failure.
 	}
 }
 
-// The API forgets the key of a destroyed server. A new fleet finds the live server of the next generation by its name,
+// The API does not keep the key of a destroyed server. A new fleet finds the live server of the next generation by its name,
 // and rents no second one.
 func TestApply_NewFleetAfterForgottenKey(t *testing.T) {
 	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {

@@ -391,8 +391,8 @@ func TestFill_HoldsDoNotBlockEachOther(t *testing.T) {
 	})
 }
 
-// A new instance that costs too much or is not as ordered is destroyed again. One that another run may have rented is
-// stopped.
+// A new instance that costs too much or is not as ordered is destroyed again, or stopped if another run may have rented
+// it.
 func TestFill_Discards(t *testing.T) {
 	price := func(kopH int64) func(*rental.Instance) {
 		return func(inst *rental.Instance) { inst.Price.RunningKopH = kopH }

@@ -188,8 +188,7 @@ func (s *Search) orInterrupted(ctx context.Context, err error, offers failure.Of
 	return &interrupted
 }
 
-// noOffer returns why there is no offer. An offer that was refused although it is available says more than their
-// number.
+// noOffer returns why there is no offer. The refusal of an available offer describes more than their number.
 func (s *Search) noOffer(offers failure.Offers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

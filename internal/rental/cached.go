@@ -9,7 +9,7 @@ import (
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
 type Cached[T any] struct {
 	init   sync.Once     // of locked
-	locked chan struct{} // a lock that can be waited for with a context; it guards the fields below
+	locked chan struct{} // a lock whose wait ends with a context; it guards the fields below
 
 	loaded bool      // there was a load
 	ended  time.Time // when the last load ended

@@ -24,7 +24,7 @@ func (c *call) createInstance() (any, error) {
 	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
-	if i := c.byIdempotencyKey[idempotencyKey]; i != nil && !c.forgets(i) {
+	if i := c.byIdempotencyKey[idempotencyKey]; i != nil && !c.dropsKey(i) {
 		c.header.Set("Idempotent-Replayed", "true")
 		if i.FirstAnswer != nil && c.requestHas(quirkFirstAnswerReplays) {
 			return *i.FirstAnswer, nil

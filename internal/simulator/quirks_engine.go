@@ -53,8 +53,8 @@ func (e *engine) lagsGet(i *instance) bool {
 // requestHas reports whether a quirk applies to the request.
 func (c *call) requestHas(quirk string) bool { return c.quirks.has(quirk) && !isWithoutQuirks(c.r) }
 
-// forgets implements forgotten-keys.
-func (c *call) forgets(i *instance) bool { return i.destroyed() && c.requestHas(quirkForgottenKeys) }
+// dropsKey implements forgotten-keys.
+func (c *call) dropsKey(i *instance) bool { return i.destroyed() && c.requestHas(quirkForgottenKeys) }
 
 // isBusy implements busy-while-booting.
 func (c *call) isBusy(i *instance) bool {
