@@ -46,8 +46,8 @@ func (e *env) wantNothing(result fleet.Result, rented int, want map[int]failure.
 	}
 }
 
-// The API does not keep the key of a destroyed server. A new fleet finds the live server of the next generation by its name,
-// and rents no second one.
+// The API does not keep the key of a destroyed server. A new fleet finds the live server of the next generation by its
+// name, and rents no second one.
 func TestApply_NewFleetAfterForgottenKey(t *testing.T) {
 	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
 		first := e.apply(spec(2), nil)
