@@ -33,12 +33,14 @@ var mayReach = map[string][]string{
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.WithManagedDebug",
 	},
 	// The API client.
-	"internal/rental/transport_retry.go": {
-		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Do", "net/http.Client.Transport",
+	"internal/rental/client.go": {
+		"net/http.Client", "net/http.Client.CloseIdleConnections", "net/http.Client.Transport",
 	},
+	"internal/rental/transport_retry.go": {"net/http.Client", "net/http.Client.Do"},
 	"internal/rental/transport.go": {
 		"crypto/tls.Config", "crypto/tls.Config.MinVersion", "crypto/tls.VersionTLS12",
 		"net.Dialer", "net.Dialer.Control", "net.Dialer.DialContext", "net.Dialer.Timeout",
+		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Transport",
 		"net/http.DefaultTransport", "net/http.HTTP2Config", "net/http.HTTP2Config.PingTimeout",
 		"net/http.HTTP2Config.SendPingTimeout", "net/http.ProxyFromEnvironment", "net/http.Transport",
 		"net/http.Transport.Clone", "net/http.Transport.DialContext", "net/http.Transport.ForceAttemptHTTP2",
