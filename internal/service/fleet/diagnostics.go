@@ -193,12 +193,12 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 				tfkit.HourlyRubles(e.LimitKopH))
 		}
 		if e.Limit == failure.MaxBurn {
-			return "a spending limit prevents it: " + tfinstance.SpendingErrorText(&e)
+			return "it " + burnLimitText(e)
 		}
 		return tfkit.Textf("the price of offer %s rose to %s, above max_price_kop_h, %s", e.OfferID,
 			tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
 	case failure.AccountUnreadable:
-		return "a spending limit prevents it: " + tfinstance.SpendingErrorText(&e)
+		return tfinstance.SpendingErrorText(&e)
 	case failure.NotTried:
 		return "not tried, because another member failed: " + notRentedText(o, failure.As(e.Err), e.Err)
 	default:
@@ -298,7 +298,7 @@ func rejectedText(e failure.Error) (text tfkit.Text) {
 			text += tfinstance.DifferenceText(d)
 		}
 	case e.Limit == failure.MaxBurn:
-		text = "costs more than a limit allows: " + tfinstance.SpendingErrorText(&e)
+		text = burnLimitText(e)
 	case e.Limit == failure.MaxTotal:
 		text = tfkit.Textf("raises the price of the fleet to %s, above max_total_kop_h, %s", price, limit)
 	default:
@@ -314,6 +314,11 @@ func rejectedText(e failure.Error) (text tfkit.Text) {
 	default:
 		return text + "; it was not started"
 	}
+}
+
+func burnLimitText(e failure.Error) tfkit.Text {
+	return tfkit.Textf("raises what the account costs from %s to %s, above max_burn_kop_h, %s",
+		tfkit.HourlyRubles(e.NowKopH), tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
 }
 
 // missingText describes what a wait lacked at its end.

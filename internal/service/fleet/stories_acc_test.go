@@ -239,7 +239,7 @@ func TestAccFleet_update(t *testing.T) {
 	larger := func(arguments ...string) string {
 		return env.Config(strings.ReplaceAll(config(3, arguments...), "disk_gb       = 20", "disk_gb       = 30"))
 	}
-	rolling := []string{`update = "rolling"`, "max_unavailable = 2"}
+	rolling := []string{`update = "rolling"`, "max_unavailable = 2", "min_ready = 3"}
 	test(t, env,
 		resource.TestStep{Config: env.Config(config(3, rolling...)), Check: before.remember},
 		resource.TestStep{
@@ -381,7 +381,7 @@ func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
 	}
 	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
 		PreConfig: raise, Config: limited,
-		ExpectError: regexp.MustCompile(`(?s)a\s+spending\s+limit\s+prevents\s+it:.*max_burn_kop_h`),
+		ExpectError: regexp.MustCompile(`above\s+max_burn_kop_h,.*it\s+was\s+not\s+started`),
 	})
 }
 

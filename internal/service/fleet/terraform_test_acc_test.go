@@ -144,7 +144,7 @@ run "replace" {
   }
 
   assert {
-    condition     = alltrue([for m in gpurent_fleet.train.instances : m.generation == 2])
+    condition     = gpurent_fleet.train.ready == 3
     error_message = "The ids are ${jsonencode(output.ids)}."
   }
 }
