@@ -56,7 +56,6 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 		}
 		p.Changes, p.decided = r.planAgain(p.Changes), nil
 		clear(r.failures)
-		r.Market.EndCooldowns()
 		p.search.Restart()
 	}
 }

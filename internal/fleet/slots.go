@@ -42,7 +42,7 @@ func (w slotContext) destroy(ctx context.Context, member Member) slotResult {
 		result.err = &failure.Error{Kind: failure.NotDestroyed, Accepted: accepted, Err: err}
 		return result
 	}
-	w.Market.EndCooldowns()
+	w.Market.Destroyed(member.OfferID())
 	w.total.Destroyed(ledgerKey(member.Slot))
 	if !accepted {
 		result.notFound = member

@@ -22,13 +22,23 @@ type Market struct {
 	pollInterval time.Duration
 
 	mu       sync.Mutex
-	reserved map[string]time.Time // when the reservation of an offer ends, by id; zero for never
+	reserved map[string]reservation // by the id of the offer
 }
 
 // New returns a Market.
 func New(cache *rental.Cache, manager *lifecycle.Manager, pollInterval time.Duration) *Market {
-	return &Market{cache: cache, lifecycle: manager, pollInterval: pollInterval, reserved: map[string]time.Time{}}
+	return &Market{cache: cache, lifecycle: manager, pollInterval: pollInterval, reserved: map[string]reservation{}}
 }
+
+// reservation is why nothing else is rented from an offer.
+type reservation struct {
+	end time.Time // zero while something is being rented from the offer
+	// limited: the API refused the offer although it is available. A limit of the account may be the reason.
+	limited bool
+}
+
+// ended reports whether nothing is being rented from the offer and the end has come.
+func (r reservation) ended(now time.Time) bool { return !r.end.IsZero() && !now.Before(r.end) }
 
 // Query selects offers.
 type Query struct {
@@ -187,7 +197,7 @@ func (m *Market) reserve(
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	maps.DeleteFunc(m.reserved, func(_ string, end time.Time) bool { return !end.IsZero() && !now.Before(end) })
+	maps.DeleteFunc(m.reserved, func(_ string, r reservation) bool { return r.ended(now) })
 	var free []lifecycle.Candidate
 	for _, offer := range offers {
 		_, reserved := m.reserved[offer.Offer.ID]
@@ -202,7 +212,7 @@ func (m *Market) reserve(
 		choice.Candidates = nil
 	}
 	for _, candidate := range choice.Candidates {
-		m.reserved[candidate.Offer.ID] = time.Time{}
+		m.reserved[candidate.Offer.ID] = reservation{}
 	}
 	return choice
 }
@@ -211,13 +221,22 @@ func (m *Market) reserve(
 func (m *Market) release(offerID string, after time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reserved[offerID] = time.Now().Add(after)
+	m.reserved[offerID] = reservation{end: time.Now().Add(after)}
 }
 
-// EndCooldowns ends the reservations of offers that nothing is being rented from: an instance was destroyed, and its
-// offer may be available again.
-func (m *Market) EndCooldowns() {
+// setAside is release for an offer that the API refused although it is available.
+func (m *Market) setAside(offerID string, after time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.reserved, func(_ string, end time.Time) bool { return !end.IsZero() })
+	m.reserved[offerID] = reservation{end: time.Now().Add(after), limited: true}
+}
+
+// Destroyed ends the reservations that the destruction of an instance from an offer can make obsolete: of this offer,
+// and of those that were refused, perhaps because of a limit of the account.
+func (m *Market) Destroyed(offerID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.reserved, func(id string, r reservation) bool {
+		return !r.end.IsZero() && (r.limited || id == offerID)
+	})
 }

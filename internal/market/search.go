@@ -302,8 +302,12 @@ func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (
 		s.market.release(id, s.pause(goneFor))
 	case offerRefused && e.Availability == failure.NotAvailable:
 		s.free(id, s.pause(goneFor))
+	case offerRefused && e.Availability == failure.Available && rental.IsValidation(e.Err):
+		s.free(id, s.pause(goneFor)) // the offer does not suit
+		s.refuse(id, err)
 	case offerRefused && e.Availability == failure.Available:
-		s.free(id, s.pause(refusedFor))
+		delete(s.chosen, id)
+		s.market.setAside(id, s.pause(refusedFor))
 		s.refuse(id, err)
 	default:
 		s.free(id, 0)

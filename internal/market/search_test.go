@@ -203,7 +203,7 @@ func TestRent_EndsReservations(t *testing.T) {
 				if ended.IsZero() {
 					ended = time.Now()
 				}
-				end := m.reserved["off_1"]
+				end := m.reserved["off_1"].end
 				if left := end.Sub(ended); left < test.reserved-10*time.Second || left > test.reserved || end.IsZero() {
 					t.Errorf("reserved for %s, want %s", left, test.reserved)
 				}
@@ -216,7 +216,7 @@ func TestRent_EndsReservations(t *testing.T) {
 func TestRent_ReservationOfARentedOffer(t *testing.T) {
 	for name, wait := range map[string]func(m *Market){
 		"a minute later":       func(*Market) { time.Sleep(goneFor) },
-		"after a destruction":  (*Market).EndCooldowns,
+		"after a destruction":  func(m *Market) { m.Destroyed("off_1") },
 		"at once, not another": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,6 +234,36 @@ func TestRent_ReservationOfARentedOffer(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			})
+		})
+	}
+}
+
+// A destruction ends the reservations of its own offer and of those that a limit of the account may have refused, not
+// of one that does not suit.
+func TestDestroyed_EndsReservations(t *testing.T) {
+	for _, test := range []struct {
+		status    int
+		destroyed string
+		free      bool
+	}{
+		{201, "off_1", true},
+		{201, "off_2", false},
+		{409, "off_2", true},
+		{422, "off_2", false},
+	} {
+		api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			if test.status != 201 {
+				api.Refused = map[string]int{"off_1": test.status}
+			}
+			if _, _, err := rent(t.Context(), m, demand(1)); (err == nil) != (test.status == 201) {
+				t.Fatal(err)
+			}
+			m.Destroyed(test.destroyed)
+			if _, reserved := m.reserved["off_1"]; reserved == test.free {
+				t.Errorf("after %d and the destruction of an instance from %s: reserved %t", test.status, test.destroyed,
+					reserved)
+			}
 		})
 	}
 }

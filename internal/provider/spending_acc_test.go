@@ -51,7 +51,7 @@ func TestAccSpending_limitOfAnApply(t *testing.T) {
 			w := env.Workspace(limited(limit))
 			w.Run("plan", "-no-color") // each resource alone
 			output, err := w.Try("apply", "-auto-approve", "-no-color")
-			if text := acctest.Words(output); err == nil && !strings.Contains(text, "limit prevents it") ||
+			if text := acctest.Words(output); err == nil && !strings.Contains(text, "is not complete") ||
 				!strings.Contains(text, "max_burn_kop_h") {
 				t.Errorf("%v:\n%s", err, output)
 			}

@@ -277,5 +277,5 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case !accepted && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
 		return
 	}
-	r.Meta.Market.EndCooldowns()
+	r.Meta.Market.Destroyed(state.RentedOfferID.ValueString())
 }
