@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 )
 
 // load returns the document. It fails the test if the document, an example or a default is not valid OpenAPI.
@@ -30,8 +31,8 @@ func load(t *testing.T) *openapi3.T {
 
 func TestDocumentIsValid(t *testing.T) {
 	doc := load(t)
-	if doc.OpenAPI != "3.0.3" || doc.Info.Version != contract.Version {
-		t.Errorf("OpenAPI %s, version %s; want 3.0.3, %s", doc.OpenAPI, doc.Info.Version, contract.Version)
+	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
+		t.Errorf("OpenAPI %s, version %s; want 3.0.3, %s", doc.OpenAPI, doc.Info.Version, "1.0.0")
 	}
 	if doc.Info.Contact == nil || doc.Info.License == nil || doc.Info.License.Name != "MPL-2.0" {
 		t.Errorf("contact %+v, license %+v; want both, MPL-2.0", doc.Info.Contact, doc.Info.License)
@@ -54,9 +55,9 @@ func TestDocument_ReturnsACopy(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	doc := load(t)
-	var want []contract.Operation
+	var want []contracttest.Operation
 	for _, o := range apidoc.Operations {
-		want = append(want, contract.Operation{ID: o.ID, Method: o.Method, Path: o.Path, Scope: o.Scope})
+		want = append(want, contracttest.Operation{ID: o.ID, Method: o.Method, Path: o.Path, Scope: o.Scope})
 		op := doc.Paths.Value(o.Path).GetOperation(o.Method)
 		statuses := slices.Sorted(maps.Keys(op.Responses.Map()))
 		if got := strings.Join(statuses, " "); got != o.Statuses {
@@ -78,10 +79,10 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	byPathAndMethod := cmpopts.SortSlices(func(a,
-		b contract.Operation) bool {
+		b contracttest.Operation) bool {
 		return a.Path+" "+a.Method < b.Path+" "+b.Method
 	})
-	if diff := cmp.Diff(want, contract.Operations(), byPathAndMethod); diff != "" || len(want) < 25 {
+	if diff := cmp.Diff(want, contracttest.Operations(), byPathAndMethod); diff != "" || len(want) < 25 {
 		t.Errorf("%d operations (-want +got):\n%s", len(want), diff)
 	}
 }

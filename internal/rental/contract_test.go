@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 )
 
 // contractOperations returns the operations of the contract by id.
-func contractOperations() map[string]contract.Operation {
-	all := map[string]contract.Operation{}
-	for _, op := range contract.Operations() {
+func contractOperations() map[string]contracttest.Operation {
+	all := map[string]contracttest.Operation{}
+	for _, op := range contracttest.Operations() {
 		all[op.ID] = op
 	}
 	return all

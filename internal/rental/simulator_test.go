@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -47,7 +46,7 @@ func TestSimulator_EveryOperation(t *testing.T) {
 	s.login()
 
 	seen := checker.Seen()
-	for _, operation := range contract.Operations() {
+	for _, operation := range contracttest.Operations() {
 		if seen[operation.ID] == 0 {
 			t.Errorf("operation %s was not called", operation.ID)
 		}

@@ -3,7 +3,7 @@ package simulator_test
 import (
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -15,7 +15,7 @@ func TestOperations_MatchContract(t *testing.T) {
 		}
 		served[op.ID] = op
 	}
-	for _, op := range contract.Operations() {
+	for _, op := range contracttest.Operations() {
 		want := simulator.Operation{ID: op.ID, Method: op.Method, Path: op.Path}
 		if op.Scope != "public" && op.Scope != "optional" {
 			want.Scope = op.Scope
