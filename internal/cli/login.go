@@ -115,8 +115,6 @@ func (l *login) wait(ctx context.Context, client *rental.Client, code rental.Dev
 	if address := shown.browserAddress(); l.browse != nil && address != "" {
 		_ = l.browse(ctx, address) //nolint:errcheck // the address is on the screen
 	}
-	stop := l.screen.countdown(expires)
-	defer stop()
 	a := &approval{client: client, deviceCode: code.DeviceCode, clientName: l.clientName, interval: shown.interval}
 	return a.wait(ctx, expires)
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 
@@ -122,13 +121,9 @@ func (s *screen) warn(format string, values ...any) {
 	fmt.Fprintf(s.stderr, "Warning: "+format+"\n", values...)
 }
 
-// showPrompt prints the address and the code: on one line if stdout is not a terminal.
+// showPrompt prints the address and the code.
 func (s *screen) showPrompt(p prompt) {
-	if !s.terminal {
-		s.print("Open %s in a browser and approve the code %s within %s.", p.address, p.code, formatDuration(p.lifetime))
-		return
-	}
-	s.print("Approve this login in a browser, on any machine:\n\n  Address  %s\n  Code     %s\n", p.address, p.code)
+	s.print("Open %s in a browser and approve the code %s within %s.", p.address, p.code, formatDuration(p.lifetime))
 }
 
 // formatDuration returns d in whole minutes, or in seconds below two minutes.
@@ -137,33 +132,4 @@ func formatDuration(d time.Duration) string {
 		return fmt.Sprintf("%d seconds", int(d.Seconds()))
 	}
 	return fmt.Sprintf("%d minutes", int(d.Minutes()))
-}
-
-// countdown shows the remaining time on one line of a terminal. stop clears the line.
-func (s *screen) countdown(expires time.Time) (stop func()) {
-	if !s.terminal {
-		return func() {}
-	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			left := int(max(time.Until(expires), 0).Round(time.Second).Seconds())
-			line := fmt.Sprintf("Waiting for approval… %d:%02d left", left/60, left%60)
-			// The blanks overwrite a longer previous line, and the ^C of the terminal.
-			fmt.Fprintf(s.stdout, "\r%s  ", line)
-			select {
-			case <-quit:
-				fmt.Fprintf(s.stdout, "\r%s\r", strings.Repeat(" ", utf8.RuneCountInString(line)+4))
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-done
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 func TestLogin_OutputWithoutTerminal(t *testing.T) {
@@ -27,34 +26,6 @@ func TestLogin_OutputWithoutTerminal(t *testing.T) {
 			t.Errorf("stdout %q, want %q; stderr %q", &f.stdout, want, &f.stderr)
 		}
 	})
-}
-
-func TestLogin_CountdownOnTerminal(t *testing.T) {
-	for name, end := range map[string]response{"approved": approved, "denied": denied} {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFakeLogin(t, pending, end)
-			f.screen.terminal = true
-			f.service.code = codeResponse("expires_in", "62")
-			if err := f.run(t.Context(), t); (err == nil) != (name == "approved") {
-				t.Fatal(err)
-			}
-			shown := f.stdout.String()
-			wantContains(t, name, shown, "https://rent.example/device\n", "ABCD-EFGH\n", "\rWaiting for approval… 1:02 left",
-				"\rWaiting for approval… 1:01 left", "\rWaiting for approval… 0:52 left")
-			if strings.Count(shown, "Waiting for") > 11 {
-				t.Errorf("%s: more than one update per second: %q", name, shown)
-			}
-			// Blanks overwrite the whole countdown at the end.
-			parts := strings.Split(shown, "\r")
-			blank, waiting := parts[len(parts)-2], parts[len(parts)-3]
-			if strings.TrimSpace(blank) != "" || len(blank) < utf8.RuneCountInString(waiting) {
-				t.Errorf("%s: the line %q is cleared with %q", name, waiting, blank)
-			}
-			if last := parts[len(parts)-1]; strings.HasPrefix(last, "Logged in to") != (name == "approved") {
-				t.Errorf("%s: the last line is %q", name, last)
-			}
-		})
-	}
 }
 
 // Texts of the service cannot move the cursor or add a line.
