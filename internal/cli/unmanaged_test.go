@@ -172,7 +172,7 @@ func TestUnmanaged_Failures(t *testing.T) {
 		"missing file": {unmanagedRun{env: env}, []string{missing}, "cannot read the state in " + missing},
 		"folder":       {unmanagedRun{env: env}, []string{t.TempDir()}, "cannot read the state in "},
 		"plan": {
-			unmanagedRun{env: env}, []string{file(t, `{"format_version":"1.2","planned_values":{}}`)}, "it is a plan",
+			unmanagedRun{env: env}, []string{file(t, `{"format_version":"1.2","planned_values":{}}`)}, "without a plan file",
 		},
 		"empty input": {unmanagedRun{env: env}, []string{"-"}, "cannot read the state in -: it is empty"},
 		"unknown key": {unmanagedRun{env: env, key: strings.Repeat("x", 44)}, nil, "401 unauthorized"},

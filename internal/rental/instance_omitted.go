@@ -56,24 +56,27 @@ func (c *Client) ReadOmitted(ctx context.Context, inst Instance) Instance {
 		if err != nil {
 			break
 		}
-		inst.DiskGB = cmp.Or(inst.DiskGB, again.DiskGB)
-		inst.Image = cmp.Or(inst.Image, again.Image)
-		inst.Template = cmp.Or(inst.Template, again.Template)
-		inst.DesiredState = cmp.Or(inst.DesiredState, again.DesiredState)
-		if inst.CreatedAt.IsZero() {
-			inst.CreatedAt = again.CreatedAt
-		}
-		if inst.Omitted.Name && !again.Omitted.Name {
-			inst.Name, inst.Omitted.Name = again.Name, false
-		}
-		if inst.Omitted.SSH && !again.Omitted.SSH {
-			inst.SSH, inst.Omitted.SSH = again.SSH, false
-		}
-		if inst.Omitted.CostSoFar && !again.Omitted.CostSoFar {
-			inst.CostSoFarKop, inst.Omitted.CostSoFar = again.CostSoFarKop, false
-		}
+		inst.FillOmitted(again)
 	}
 	return inst
+}
+
+// FillOmitted sets the fields that the response omitted, and an import or a recovery needs, to those of another response.
+func (i *Instance) FillOmitted(other Instance) {
+	i.DiskGB = cmp.Or(i.DiskGB, other.DiskGB)
+	i.Image = cmp.Or(i.Image, other.Image)
+	i.Template = cmp.Or(i.Template, other.Template)
+	i.DesiredState = cmp.Or(i.DesiredState, other.DesiredState)
+	i.CreatedAt = cmp.Or(i.CreatedAt, other.CreatedAt)
+	if i.Omitted.Name {
+		i.Name, i.Omitted.Name = other.Name, other.Omitted.Name
+	}
+	if i.Omitted.SSH {
+		i.SSH, i.Omitted.SSH = other.SSH, other.Omitted.SSH
+	}
+	if i.Omitted.CostSoFar {
+		i.CostSoFarKop, i.Omitted.CostSoFar = other.CostSoFarKop, other.Omitted.CostSoFar
+	}
 }
 
 func (i Instance) omitsNeeded() bool {

@@ -21,7 +21,7 @@ var gpuSlug = regexp.MustCompile(`^[^,\s]+$`)
 var gpuCounts = []int64{1, 2, 4, 8}
 
 // Import returns a configuration with an import block and a resource for each server. Its plan imports the servers and
-// changes nothing. What cannot be imported without a change has a comment; what would be replaced is commented out.
+// changes nothing. What cannot be imported, or only with a change, has a comment.
 func (r Report) Import() string {
 	if r.Empty() {
 		return "# " + r.nothing() + "\n"
@@ -43,30 +43,15 @@ func (s *Server) importText(label string) string {
 	if s.Fleet != "" {
 		comment += ", named like a member of the fleet " + quote(printable(s.Fleet))
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "# %s\n", comment)
 	desired, onOutbid := s.policies()
 	next := lifecycle.NextAction(s.Instance, desired, onOutbid)
-	blocks := s.blocks(label, desired, onOutbid)
 	if reason := s.obstacle(next); reason != "" {
-		fmt.Fprintf(&text, "# Not imported: %s\n", reason)
-		return text.String() + commentedOut(blocks)
+		return fmt.Sprintf("# %s\n# Not imported: %s\n", comment, reason)
 	}
-	switch {
-	case next == lifecycle.ActionWait:
-		text.WriteString("# A plan shows a change until this status has changed, and an apply waits for that.\n")
-	case next == lifecycle.ActionStop:
-		text.WriteString("# A plan shows a change of desired_state: the service would start the server again.\n")
-	case onOutbid == lifecycle.OutbidKeep:
-		text.WriteString("# A plan shows a change of on_outbid. Without it, an apply would place a new bid.\n")
+	if next != lifecycle.ActionNone || onOutbid == lifecycle.OutbidKeep {
+		comment += "\n# A plan shows a change because of this status. Its apply starts and rents nothing."
 	}
-	return text.String() + blocks
-}
-
-// commentedOut returns lines as comments.
-func commentedOut(lines string) string {
-	commented := "# " + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n# ") + "\n"
-	return strings.ReplaceAll(commented, "# \n", "#\n")
+	return fmt.Sprintf("# %s\n%s", comment, s.blocks(label, desired, onOutbid))
 }
 
 // policies returns the arguments with which an apply leaves the server as it is.
@@ -81,7 +66,7 @@ func (s *Server) policies() (rental.DesiredState, lifecycle.OutbidPolicy) {
 	return desired, onOutbid
 }
 
-// obstacle returns why the blocks of a server must not be used as they are; empty if they can be.
+// obstacle returns why a server cannot be imported; empty if it can be.
 func (s *Server) obstacle(next lifecycle.Action) string {
 	switch {
 	case s.Status == "":
@@ -91,9 +76,9 @@ func (s *Server) obstacle(next lifecycle.Action) string {
 	case s.Type != rental.OnDemand && s.Type != rental.Interruptible:
 		return "this version of the provider does not know its type, and an apply would replace it."
 	case s.Template.Slug == "":
-		return "the API does not return its template. Add the argument, or an apply fails."
+		return "the API does not return its template."
 	case s.DiskGB < minDiskGB || s.DiskGB > maxDiskGB:
-		return "the API does not return a valid size of its disk. Add disk_gb."
+		return "the API does not return a valid size of its disk."
 	}
 	return ""
 }
@@ -107,9 +92,9 @@ func (s *Server) blocks(label string, desired rental.DesiredState, onOutbid life
 		}
 	}
 	add("name", quote(s.NameString()), s.NameString() != "")
-	add("template", quote(s.Template.Slug), s.Template.Slug != "")
+	add("template", quote(s.Template.Slug), true)
 	add("image", quote(s.Image), s.Template.Slug == rental.CustomTemplate && s.Image != "")
-	add("disk_gb", fmt.Sprint(s.DiskGB), s.DiskGB != 0)
+	add("disk_gb", fmt.Sprint(s.DiskGB), true)
 	add("type", quote(string(s.Type)), s.Type != rental.OnDemand)
 	add("desired_state", quote(string(desired)), desired != rental.DesiredRunning)
 	add("on_outbid", quote(string(onOutbid)), onOutbid != lifecycle.OutbidRestart)

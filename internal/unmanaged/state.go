@@ -25,29 +25,18 @@ func (s *States) Read(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	for documents := 0; ; documents++ {
 		var document map[string]json.RawMessage
-		err := decoder.Decode(&document)
-		switch {
+		switch err := decoder.Decode(&document); {
 		case errors.Is(err, io.EOF) && documents == 0:
 			return fmt.Errorf("it is empty: did %q fail?", showCommand)
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.New("its JSON is incomplete")
-		case isInvalidJSON(err) || err == nil && document == nil:
-			return fmt.Errorf("it is not the output of %q: it is not a JSON object", showCommand)
 		case err != nil:
-			return err
+			return fmt.Errorf("it is not the output of %q: %w", showCommand, err)
 		}
 		if err := s.add(document); err != nil {
 			return err
 		}
 	}
-}
-
-func isInvalidJSON(err error) bool {
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || kind
 }
 
 // add adds one state.
@@ -73,24 +62,15 @@ func (s *States) add(document map[string]json.RawMessage) error {
 // checkKind returns an error for a document that is not a state. Without values it can have only the properties that
 // the CLIs write for a state without objects: other commands write documents with a format_version, too.
 func checkKind(document map[string]json.RawMessage) error {
-	has := func(name string) bool { _, ok := document[name]; return ok }
-	switch {
-	case has("planned_values") || has("resource_changes") || has("prior_state"):
-		return fmt.Errorf("it is a plan, whose servers need not be in the state: use %q without a plan file", showCommand)
-	case has("lineage") || has("serial") || has("encrypted_data"):
-		return fmt.Errorf("it is a state file, as of \"terraform state pull\": use %q", showCommand)
-	}
 	var version string
-	if err := json.Unmarshal(document["format_version"], &version); err != nil {
-		return fmt.Errorf("it is not the output of %q: it has no format_version", showCommand)
+	if err := json.Unmarshal(document["format_version"], &version); err != nil || !strings.HasPrefix(version, "1.") {
+		return fmt.Errorf("it has no format_version 1.x: use %q", showCommand)
 	}
-	if !strings.HasPrefix(version, "1.") {
-		return fmt.Errorf("its format_version is %.20q, and this version of the provider reads 1.x", version)
-	}
+	_, hasValues := document["values"]
 	for name := range document {
 		known := slices.Contains([]string{"format_version", "terraform_version", "timestamp", "checks"}, name)
-		if !known && !has("values") {
-			return fmt.Errorf("it is not the output of %q: it has %.40q, but no values", showCommand, name)
+		if !known && !hasValues {
+			return fmt.Errorf("it is not a state: use %q without a plan file", showCommand)
 		}
 	}
 	return nil

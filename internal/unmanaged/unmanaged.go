@@ -118,7 +118,6 @@ func list(ctx context.Context, client *rental.Client) (listed []*Server, err err
 // readAgain replaces the server by what the API returns for its id, and keeps the fields that the response omits. It
 // changes nothing if the server cannot be read, and returns false if it belongs to another account.
 func (s *Server) readAgain(ctx context.Context, client *rental.Client) (found bool) {
-	listed := s.Instance
 	now, err := client.GetInstance(ctx, s.ID)
 	switch {
 	case rental.IsNotFound(err):
@@ -126,23 +125,7 @@ func (s *Server) readAgain(ctx context.Context, client *rental.Client) (found bo
 	case err != nil:
 		return true
 	}
-	if now.Omitted.Name {
-		now.Name, now.Omitted.Name = listed.Name, listed.Omitted.Name
-	}
-	if now.CreatedAt.IsZero() {
-		now.CreatedAt = listed.CreatedAt
-	}
-	now.DiskGB = cmp.Or(now.DiskGB, listed.DiskGB)
-	now.Image = cmp.Or(now.Image, listed.Image)
-	now.Template = cmp.Or(now.Template, listed.Template)
-	now.DesiredState = cmp.Or(now.DesiredState, listed.DesiredState)
-	if now.Omitted.CostSoFar {
-		now.CostSoFarKop, now.Omitted.CostSoFar = listed.CostSoFarKop, listed.Omitted.CostSoFar
-	}
-	if now.Omitted.Name || now.CreatedAt.IsZero() || now.DiskGB == 0 || now.Template.Slug == "" ||
-		now.Template.Slug == rental.CustomTemplate && now.Image == "" {
-		now = client.ReadOmitted(ctx, now)
-	}
-	s.Instance = now
+	now.FillOmitted(s.Instance)
+	s.Instance = client.ReadOmitted(ctx, now)
 	return true
 }

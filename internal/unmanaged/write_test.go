@@ -281,19 +281,19 @@ func TestReport_Import_Statuses(t *testing.T) {
 		change            func(*unmanaged.Server)
 		desired, onOutbid string
 		comment           string
-		commentedOut      bool
+		notImported       bool
 	}{
 		"running":             {status("running", "running"), "", "", "", false},
 		"running, no desired": {status("running", ""), "", "", "", false},
-		"creating":            {status("creating", "running"), "", "", "until this status has changed", false},
-		"unknown":             {status("hibernating", "running"), "", "", "until this status has changed", false},
-		"stopping":            {status("stopping", "stopped"), "stopped", "", "until this status has changed", false},
+		"creating":            {status("creating", "running"), "", "", "a change because of this status", false},
+		"unknown":             {status("hibernating", "running"), "", "", "a change because of this status", false},
+		"stopping":            {status("stopping", "stopped"), "stopped", "", "a change because of this status", false},
 		"stopped":             {status("stopped", "stopped"), "stopped", "", "", false},
 		"stopped, no desired": {status("stopped", ""), "stopped", "", "", false},
 		"stopped by the service": {
-			status("stopped", "running"), "stopped", "", "a change of desired_state", false,
+			status("stopped", "running"), "stopped", "", "a change because of this status", false,
 		},
-		"outbid":             {status("outbid", "running"), "", "keep", "a change of on_outbid", false},
+		"outbid":             {status("outbid", "running"), "", "keep", "a change because of this status", false},
 		"outbid and stopped": {status("outbid", "stopped"), "stopped", "", "", false},
 		"failed":             {status("failed", "running"), "", "", "would replace the failed server", true},
 		"unknown type":       {func(s *unmanaged.Server) { s.Type = "reserved" }, "", "", "does not know its type", true},
@@ -304,12 +304,12 @@ func TestReport_Import_Statuses(t *testing.T) {
 	} {
 		config, blocks := importOf(t, server("ins_1", "w", test.change))
 		comments := strings.Count(config[:strings.Index(config+"import {", "import {")], "\n# ")
-		if (len(blocks) == 0) != test.commentedOut || !strings.Contains(config, test.comment) ||
-			!test.commentedOut && (comments == 3) != (test.comment != "") {
+		if (len(blocks) == 0) != test.notImported || !strings.Contains(config, test.comment) ||
+			!test.notImported && (comments == 3) != (test.comment != "") {
 			t.Errorf("%s: %d blocks, %d comments, want %q:\n%s", name, len(blocks), comments, test.comment, config)
 			continue
 		}
-		if test.commentedOut {
+		if test.notImported {
 			continue
 		}
 		if blocks[1].Body.Attributes["image"] != nil {
