@@ -158,7 +158,7 @@ func (c *costRun) print(report cost.Report, stdout io.Writer) error {
 	case "markdown":
 		text, err = report.Markdown()
 	default:
-		text = report.Table(newScreen(stdout, nil).terminal && os.Getenv("NO_COLOR") == "")
+		text = report.Table()
 	}
 	if err == nil {
 		_, err = io.WriteString(stdout, text)

@@ -76,7 +76,7 @@ func FuzzReport(f *testing.F) {
 		report := cost.NewReport(plan)
 		checkAmounts(t, report, data)
 		report.Check(new(int64(1)), new(int64(1)))
-		report.Table(true)
+		report.Table()
 		text, err := report.Markdown()
 		if err != nil {
 			t.Fatal(err)

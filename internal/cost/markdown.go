@@ -39,10 +39,10 @@ func (r Report) comment(rows int) string {
 	text.WriteString("| server | change | price before | price after |\n|---|---|---:|---:|\n")
 	servers, sums := r.rows(rows, code)
 	for _, s := range servers {
-		fmt.Fprintf(&text, "| %s |\n", strings.Join(s.cells[:], " | "))
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(s[:], " | "))
 	}
 	for _, sum := range sums {
-		fmt.Fprintf(&text, "| **%s** | | **%s** | **%s** |\n", sum.cells[0], sum.cells[2], sum.cells[3])
+		fmt.Fprintf(&text, "| **%s** | | **%s** | **%s** |\n", sum[0], sum[2], sum[3])
 	}
 	text.WriteString("\n")
 	for _, remark := range r.remarks(rows) {

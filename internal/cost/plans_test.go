@@ -154,7 +154,7 @@ func TestNewReport_RecordedPlans(t *testing.T) {
 			if got, want := strings.Join(lines, "\n"), strings.Join(want.servers, "\n"); got != want {
 				t.Errorf("servers:\n%s\nwant:\n%s", got, want)
 			}
-			table := report.Table(false)
+			table := report.Table()
 			for _, part := range want.also {
 				if !strings.Contains(table, part) {
 					t.Errorf("the table has no %q:\n%s", part, table)

@@ -107,14 +107,14 @@ func account(balance rental.Balance, totals Totals) *Account {
 // queries returns the queries of an instance or a fleet in order of preference, with the terms of the server.
 func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []market.Query) {
 	var arguments struct {
-		OfferQuery      *query   `json:"offer_query"`
-		FallbackQueries []*query `json:"fallback_queries"`
-		OfferQueries    []*query `json:"offer_queries"`
+		OfferQuery      *rental.OfferQuery   `json:"offer_query"`
+		FallbackQueries []*rental.OfferQuery `json:"fallback_queries"`
+		OfferQueries    []*rental.OfferQuery `json:"offer_queries"`
 	}
 	if json.Unmarshal(v.raw, &arguments) != nil {
 		v.report("the filters of its queries")
 	}
-	all := slices.Concat([]*query{arguments.OfferQuery}, arguments.FallbackQueries, arguments.OfferQueries)
+	all := slices.Concat([]*rental.OfferQuery{arguments.OfferQuery}, arguments.FallbackQueries, arguments.OfferQueries)
 	for _, q := range all {
 		if q == nil {
 			continue
@@ -123,35 +123,7 @@ func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []ma
 		if disk := float64(order.DiskGB); q.MinDiskGB == nil || *q.MinDiskGB < disk {
 			q.MinDiskGB = &disk
 		}
-		queries = append(queries, market.Query{OfferQuery: rental.OfferQuery(*q)})
+		queries = append(queries, market.Query{OfferQuery: *q})
 	}
 	return queries
-}
-
-// query is rental.OfferQuery with the names of an offer_query in a plan.
-type query struct {
-	GPU             []string          `json:"gpu"`
-	NumGPUs         []int64           `json:"num_gpus"`
-	MinGPUs         *int64            `json:"min_gpus"`
-	Type            rental.RentalType `json:"-"`
-	Country         []string          `json:"country"`
-	MinReliability  *float64          `json:"min_reliability"`
-	MinVRAMGB       *float64          `json:"min_vram_gb"`
-	MaxPriceKopH    *int64            `json:"-"`
-	Verified        *bool             `json:"verified"`
-	MinCUDA         *float64          `json:"min_cuda"`
-	MinDiskGB       *float64          `json:"min_disk_gb"`
-	MinInetDownMbps *float64          `json:"min_inet_down_mbps"`
-	Order           string            `json:"order"`
-
-	MinRAMGB         *float64 `json:"min_ram_gb"`
-	MinCPUCores      *int64   `json:"min_cpu_cores"`
-	MinInetUpMbps    *float64 `json:"min_inet_up_mbps"`
-	MinDurationDays  *int64   `json:"min_duration_days"`
-	MinPorts         *int64   `json:"min_ports"`
-	MinDiskBWMBps    *float64 `json:"min_disk_bw_mbps"`
-	ExcludeCountries []string `json:"exclude_countries"`
-	ExcludeOfferIDs  []string `json:"exclude_offer_ids"`
-
-	rental.ListOptions `json:"-"`
 }

@@ -124,7 +124,7 @@ func TestNewReport_Problems(t *testing.T) {
 			if len(cost.Compare(report, report)) == 0 {
 				t.Error("the guard accepts it")
 			}
-			if table := report.Table(false); !strings.Contains(table, "Problem:") {
+			if table := report.Table(); !strings.Contains(table, "Problem:") {
 				t.Errorf("the table does not name it:\n%s", table)
 			}
 		})
@@ -267,7 +267,7 @@ func TestReport_Check(t *testing.T) {
 		}
 	}
 	uncapped := reportOf(t, creation(instance, `"disk_gb": 60`))
-	if uncapped.Check(new(int64(1e9)), nil) || !strings.Contains(uncapped.Table(false), "gpurent_instance.x") {
+	if uncapped.Check(new(int64(1e9)), nil) || !strings.Contains(uncapped.Table(), "gpurent_instance.x") {
 		t.Error("a plan without a cap keeps a limit")
 	}
 }

@@ -104,35 +104,36 @@ const (
 	OrderInetDown       = "inet_down"
 )
 
-// OfferQuery filters offers. A nil or zero field does not filter.
+// OfferQuery filters offers. A nil or zero field does not filter. The names in JSON are those of the API and of the
+// configuration.
 type OfferQuery struct {
-	GPU             []string   // any of these model slugs
-	NumGPUs         []int64    // any of these GPU counts: 1, 2, 4, 8
-	MinGPUs         *int64     // GPUs per server
-	Type            RentalType // the API's default is OnDemand
-	Country         []string   // any of these ISO-2 codes
-	MinReliability  *float64   // 0 to 1
-	MinVRAMGB       *float64   // per GPU
-	MaxPriceKopH    *int64     // whole server, for the chosen type, kopecks per hour
-	Verified        *bool      // true for verified datacenters only
-	MinCUDA         *float64   // CUDA version
-	MinDiskGB       *float64   // GB
-	MinInetDownMbps *float64   // download, Mbit/s
-	Order           string     // one of the Order constants
+	GPU             []string   `json:"gpu"`                // any of these model slugs
+	NumGPUs         []int64    `json:"num_gpus"`           // any of these GPU counts: 1, 2, 4, 8
+	MinGPUs         *int64     `json:"min_gpus"`           // GPUs per server
+	Type            RentalType `json:"type"`               // the API's default is OnDemand
+	Country         []string   `json:"country"`            // any of these ISO-2 codes
+	MinReliability  *float64   `json:"min_reliability"`    // 0 to 1
+	MinVRAMGB       *float64   `json:"min_vram_gb"`        // per GPU
+	MaxPriceKopH    *int64     `json:"max_price_kop_h"`    // whole server, for the chosen type, kopecks per hour
+	Verified        *bool      `json:"verified"`           // true for verified datacenters only
+	MinCUDA         *float64   `json:"min_cuda"`           // CUDA version
+	MinDiskGB       *float64   `json:"min_disk_gb"`        // GB
+	MinInetDownMbps *float64   `json:"min_inet_down_mbps"` // download, Mbit/s
+	Order           string     `json:"order"`              // one of the Order constants
 
 	// The API does not have the following filters. The client applies them to the offers that the API returns. An offer
 	// that omits the value does not match.
 
-	MinRAMGB         *float64 // GB
-	MinCPUCores      *int64
-	MinInetUpMbps    *float64 // upload, Mbit/s
-	MinDurationDays  *int64   // days left in the host's contract
-	MinPorts         *int64   // directly reachable ports
-	MinDiskBWMBps    *float64 // disk bandwidth, MB/s
-	ExcludeCountries []string // ISO-2 codes
-	ExcludeOfferIDs  []string
+	MinRAMGB         *float64 `json:"min_ram_gb"` // GB
+	MinCPUCores      *int64   `json:"min_cpu_cores"`
+	MinInetUpMbps    *float64 `json:"min_inet_up_mbps"`  // upload, Mbit/s
+	MinDurationDays  *int64   `json:"min_duration_days"` // days left in the host's contract
+	MinPorts         *int64   `json:"min_ports"`         // directly reachable ports
+	MinDiskBWMBps    *float64 `json:"min_disk_bw_mbps"`  // disk bandwidth, MB/s
+	ExcludeCountries []string `json:"exclude_countries"` // ISO-2 codes
+	ExcludeOfferIDs  []string `json:"exclude_offer_ids"`
 
-	ListOptions
+	ListOptions `json:"-"`
 }
 
 func (q OfferQuery) values() url.Values {
