@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
@@ -43,7 +42,6 @@ func (s *Simulator) Overview() console.Overview {
 	o := s.engine.consoleOverview()
 	o.Faults = s.faults.active()
 	o.Clock, o.TimeScale = s.config.Clock, s.config.TimeScale
-	o.Budgets = s.budgets()
 	return o
 }
 
@@ -109,31 +107,6 @@ func (e *engine) balanceHistory() []console.Point {
 		}
 	}
 	return append(points, console.Point{At: e.now, BalanceKop: e.availableKop()})
-}
-
-// budgets returns the rate limits of the callers of the last minute, keys first.
-func (s *Simulator) budgets() []*console.Budget {
-	budgets := []*console.Budget{}
-	for caller, q := range s.limiter.quotas(s.engine.now) {
-		kind, name, _ := strings.Cut(caller, " ")
-		b := &console.Budget{Caller: name, Limit: q.limit, Remaining: q.remaining, ResetSeconds: s.wholeSeconds(q.reset)}
-		for _, k := range s.engine.keys {
-			if kind == callerKey && k.ID == name {
-				b.Caller, b.Keyed = k.Name, true
-			}
-		}
-		budgets = append(budgets, b)
-	}
-	slices.SortFunc(budgets, func(a, b *console.Budget) int {
-		if a.Keyed != b.Keyed {
-			if a.Keyed {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Caller, b.Caller)
-	})
-	return budgets
 }
 
 func deref(s *string) string {

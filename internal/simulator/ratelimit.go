@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"iter"
 	"maps"
 	"math"
 	"net/http"
@@ -60,17 +59,6 @@ func (l *limiter) take(caller string, limit int, now time.Time) quota {
 	q := c.quota(now)
 	q.allowed = allowed
 	return q
-}
-
-// quotas yields the quotas of callers that do not have their full limit.
-func (l *limiter) quotas(now time.Time) iter.Seq2[string, quota] {
-	return func(yield func(string, quota) bool) {
-		for caller, c := range l.counters {
-			if !c.full(now) && !yield(caller, c.quota(now)) {
-				return
-			}
-		}
-	}
 }
 
 // sweep removes full counters once a minute.

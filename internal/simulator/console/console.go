@@ -50,7 +50,6 @@ func New(service Service, options Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", c.guarded(c.dashboard))
 	mux.HandleFunc("GET /console/overview", c.guarded(c.overview))
-	mux.HandleFunc("GET /console/language", c.chooseLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", c.asset)
 	mux.HandleFunc("GET "+DevicePath, c.showLogin)
 	mux.HandleFunc("POST "+DevicePath, c.decideLogin)

@@ -81,7 +81,6 @@ func TestPages(t *testing.T) {
 		{"DELETE", "/device", 405, ""},
 		{"POST", "/", 405, ""},
 		{"GET", "/nothing", 404, ""},
-		{"GET", "/console/language?to=xx", 404, ""},
 	} {
 		w := get(t, pages(&fake{}, true), c.method, c.target, "Accept-Language", "en")
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
@@ -123,36 +122,12 @@ func TestDashboard_Guard(t *testing.T) {
 	}
 }
 
-func TestLanguage_Cookie(t *testing.T) {
+func TestLanguage(t *testing.T) {
 	h := pages(&fake{}, true)
 	for header, word := range map[string]string{"ru": "Вход с устройства", "en": "Device login"} {
 		if w := get(t, h, "GET", "/device", "Accept-Language", header); !strings.Contains(w.Body.String(), word) {
 			t.Errorf("%s: %s", header, w.Body)
 		}
-	}
-	for from, want := range map[string]string{
-		"": "/", "&page=https://evil.example": "/", "&page=device": "/device",
-		"&page=device&code=ABCD-EFGH":                 "/device?code=ABCD-EFGH",
-		"&page=device&code=//evil.example/%3Fx=1%26y": "/device?code=%2F%2Fevil.example%2F%3Fx%3D1%26y",
-	} {
-		w := get(t, h, "GET", "/console/language?to=en"+from, "Accept-Language", "ru")
-		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
-			t.Errorf("from %q: %d %q", from, w.Code, w.Header().Get("Location"))
-		}
-		again := get(t, h, "GET", "/device", "Accept-Language", "ru", "Cookie", w.Header().Get("Set-Cookie"))
-		if !strings.Contains(again.Body.String(), "Device login") {
-			t.Error("the choice is not stored")
-		}
-	}
-	// The language switch on a page with a code returns to that code.
-	w := get(t, h, "GET", "/device?code=ABCD-EFGH", "Accept-Language", "ru")
-	link := regexp.MustCompile(`href="(/console/language[^"]+)"`).FindStringSubmatch(w.Body.String())
-	if link == nil {
-		t.Fatal("no switch")
-	}
-	to := get(t, h, "GET", strings.ReplaceAll(link[1], "&amp;", "&")).Header().Get("Location")
-	if to != "/device?code=ABCD-EFGH" {
-		t.Errorf("the switch leads to %q", to)
 	}
 }
 

@@ -46,8 +46,6 @@ type Overview struct {
 	History []Point `json:"history"`
 	// Ledger are the newest MaxLedger entries, newest first.
 	Ledger []Entry `json:"ledger"`
-	// Budgets are the rate limits of the callers of the last minute, keys first.
-	Budgets []*Budget `json:"budgets"`
 	// Faults is the number of active faults.
 	Faults int `json:"faults"`
 }
@@ -119,15 +117,4 @@ type Entry struct {
 	AmountKop   int64     `json:"amount_kop"`
 	Description string    `json:"description"`
 	InstanceID  string    `json:"instance_id"` // "" if no instance is related
-}
-
-// Budget is the remaining rate limit of a caller.
-type Budget struct {
-	// Caller is the name of a key if Keyed is true, or else an address.
-	Caller    string `json:"caller"`
-	Keyed     bool   `json:"keyed"`
-	Limit     int    `json:"limit"`
-	Remaining int    `json:"remaining"`
-	// ResetSeconds is the time until the full limit is restored.
-	ResetSeconds int `json:"reset_seconds"`
 }

@@ -1,7 +1,7 @@
 package console
 
 var english = texts{
-	"title": "GPU rental simulator", "deviceTitle": "Device login", "otherLanguage": "Русский",
+	"title": "GPU rental simulator", "deviceTitle": "Device login",
 	"enter": "Enter the code that your terminal shows.",
 	"code":  "Code",
 	"next":  "Continue",
@@ -39,10 +39,8 @@ var english = texts{
 	"adminStop": "Stop as admin", "adminStopHelp": "The server stops with the reason admin",
 	"traffic": "10 GB of traffic", "trafficHelp": "Charge 10 GB of traffic",
 	"chart": "Balance over time", "rangeHour": "1 h", "rangeDay": "1 day", "rangeWeek": "1 week", "rangeAll": "All",
-	"ledger": "Ledger", "when": "When", "what": "What", "amount": "Amount", "budget": "Rate limits",
-	"left": "left of", "resets": "full in", "seconds": "s",
-	"noBudget": "No requests in the last minute.",
-	"money":    "Money", "topUp": "Top up 1,000 ₽",
+	"ledger": "Ledger", "when": "When", "what": "What", "amount": "Amount",
+	"money": "Money", "topUp": "Top up 1,000 ₽",
 	"topUpHelp": "Add 1,000 ₽ to the balance by an adjustment", "empty": "Empty the balance",
 	"emptyHelp": "Set the balance to zero: running servers stop with the reason low_balance",
 	"trouble":   "Faults", "faultKind": "Fault", "faultPath": "Path",
@@ -68,7 +66,7 @@ var english = texts{
 }
 
 var russian = texts{
-	"title": "Симулятор аренды GPU", "deviceTitle": "Вход с устройства", "otherLanguage": "English",
+	"title": "Симулятор аренды GPU", "deviceTitle": "Вход с устройства",
 	"enter": "Введите код, который показывает программа на вашей машине.",
 	"code":  "Код",
 	"next":  "Далее",
@@ -106,10 +104,8 @@ var russian = texts{
 	"adminStop": "Остановить за администратора", "adminStopHelp": "Сервер остановится с причиной admin",
 	"traffic": "10 ГБ трафика", "trafficHelp": "Сервер израсходует 10 ГБ трафика, оплата сразу",
 	"chart": "Баланс во времени", "rangeHour": "1 ч", "rangeDay": "1 сутки", "rangeWeek": "1 неделя", "rangeAll": "Всё",
-	"ledger": "Операции", "when": "Когда", "what": "Что", "amount": "Сумма", "budget": "Лимит запросов",
-	"left": "осталось из", "resets": "полный через", "seconds": "с",
-	"noBudget": "За последнюю минуту никто не обращался.",
-	"money":    "Деньги", "topUp": "Пополнить на 1 000 ₽",
+	"ledger": "Операции", "when": "Когда", "what": "Что", "amount": "Сумма",
+	"money": "Деньги", "topUp": "Пополнить на 1 000 ₽",
 	"topUpHelp": "Добавит 1 000 ₽ на счёт корректировкой в операциях", "empty": "Обнулить баланс",
 	"emptyHelp": "Баланс станет нулевым: всё, что работает, остановится с причиной low_balance",
 	"trouble":   "Сбои", "faultKind": "Сбой", "faultPath": "Путь",

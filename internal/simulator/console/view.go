@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"html"
-	"net/url"
 	"strings"
 )
 
@@ -38,11 +37,7 @@ func (v view) device() string {
 // page must not contain a {{name}} elsewhere: in a script, a style, or an attribute without quotes.
 func (v view) fill(page string) string {
 	values := map[string]string{
-		"lang": v.Lang, "other": "ru", "code": v.Code, "urlCode": url.QueryEscape(v.Code), "csrf": v.CSRF,
-		"message": v.Message,
-	}
-	if v.Lang == "ru" {
-		values["other"] = "en"
+		"lang": v.Lang, "code": v.Code, "csrf": v.CSRF, "message": v.Message,
 	}
 	if v.Login != nil {
 		values["code"], values["client"] = v.Login.UserCode, v.Login.ClientName

@@ -75,7 +75,6 @@ function render(overview) {
   setText($('more'), `${overview.total - overview.instances.length} ${text.more}`);
   chart.update(overview.history);
   renderLedger(overview.ledger, new Map(overview.instances.map(i => [i.id, i.name])));
-  renderBudgets(overview.budgets);
   $('faults').hidden = overview.faults === 0;
   setText($('faults'), `${text.faultsNow}: ${overview.faults}`);
 }
@@ -132,25 +131,6 @@ function renderLedger(entries, names) {
     amount.className = e.amount_kop > 0 ? 'number credit' : 'number';
     return row;
   }));
-}
-
-function renderBudgets(budgets) {
-  $('no-budget').hidden = budgets.length > 0;
-  const list = $('budgets');
-  while (list.children.length > budgets.length) list.lastChild.remove();
-  budgets.forEach((b, n) => {
-    const item = list.children[n] ?? list.appendChild(document.createElement('li'));
-    if (!item.children.length) {
-      item.append(...['span', 'meter', 'span'].map(name => document.createElement(name)));
-    }
-    const [caller, meter, status] = item.children;
-    setText(caller, b.caller);
-    status.className = 'secondary';
-    setText(status, `${b.remaining} ${text.left} ${b.limit} · ${text.resets} ${b.reset_seconds}\u00a0${text.seconds}`);
-    const {limit, remaining} = b;
-    Object.assign(meter, {min: 0, max: limit, low: limit * 0.25, high: limit * 0.5, optimum: limit, value: remaining});
-    meter.setAttribute('aria-label', `${b.caller}: ${status.textContent}`);
-  });
 }
 
 for (const button of document.querySelectorAll('[data-advance]')) {
