@@ -4,12 +4,7 @@ import "time"
 
 // account is the account of the service. There is only one.
 type account struct {
-	ID             string
-	Email, Name    string
-	CreatedAt      time.Time
-	TwoFactor      bool
-	EmailVerified  bool
-	TelegramLinked bool
+	userView
 	Blocked        bool
 	MaxInstances   int64
 	BalanceKop     int64
@@ -24,25 +19,20 @@ const (
 
 func (e *engine) createAccount() {
 	const day = 24 * time.Hour
-	e.account = account{
+	e.account = account{MaxInstances: defaultMaxInstances, userView: userView{
 		ID: e.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: e.now.Add(-90 * day),
-		TwoFactor: true, EmailVerified: true, MaxInstances: defaultMaxInstances,
-	}
+		TwoFactor: true, EmailVerified: true,
+	}}
 	e.post(e.now.Add(-90*day), entryPromoGrant, initialPromoKop, "Welcome bonus", nil)
 	e.post(e.now.Add(-30*day), entryTopup, initialTopupKop, "Top-up by card", nil)
 }
 
 type userView struct {
 	ID             string    `json:"id"`
-	Email          *string   `json:"email"`
+	Email          string    `json:"email"`
 	Name           string    `json:"name"`
 	CreatedAt      time.Time `json:"created_at"`
 	TwoFactor      bool      `json:"two_factor"`
 	EmailVerified  bool      `json:"email_verified"`
 	TelegramLinked bool      `json:"telegram_linked"`
-}
-
-func (e *engine) viewUser() userView {
-	a := &e.account
-	return userView{a.ID, &a.Email, a.Name, a.CreatedAt, a.TwoFactor, a.EmailVerified, a.TelegramLinked}
 }

@@ -32,17 +32,10 @@ type secretHash [sha256.Size]byte
 
 // apiKey is an API key of the account. The secret itself is not stored.
 type apiKey struct {
-	Seq        int64
-	ID         string
-	Name       string
-	Hash       secretHash
-	Prefix     string
-	Scopes     []string
-	Source     string
-	LastUsedAt *time.Time
-	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	Revoked    bool
+	Seq     int64
+	Hash    secretHash
+	Revoked bool
+	apiKeyView
 }
 
 func (k *apiKey) sequence() int64 { return k.Seq }
@@ -55,9 +48,6 @@ func (k *apiKey) active(at time.Time) bool {
 func (k *apiKey) has(scope string) bool { return slices.Contains(k.Scopes, scope) }
 
 func hashSecret(secret string) secretHash { return sha256.Sum256([]byte(secret)) }
-
-// keyPrefix returns the start of a secret, which listings show.
-func keyPrefix(secret string) string { return secret[:keyPrefixLen] }
 
 // newAPISecret returns a random secret. Unlike ids, it does not depend on the seed.
 func newAPISecret() string { return secretPrefix + (rand.Text() + rand.Text())[:secretBodyLen] }
@@ -78,15 +68,26 @@ func validSecret(secret string) bool {
 // issueKey adds a key and returns it with its secret, which is not stored.
 func (e *engine) issueKey(name, source string, scopes []string, days *int64) (*apiKey, string) {
 	secret := newAPISecret()
-	k := &apiKey{
-		Seq: e.nextSeq(), ID: e.newID("key"), Name: name, Hash: hashSecret(secret), Prefix: keyPrefix(secret),
-		Scopes: scopes, Source: source, CreatedAt: e.now,
-	}
+	k := e.addKey(secret, name, source, scopes, e.now)
 	if days != nil {
 		k.ExpiresAt = new(e.now.Add(time.Duration(*days) * 24 * time.Hour))
 	}
-	e.addKey(k)
 	return k, secret
+}
+
+// addKey adds a key with a secret.
+func (e *engine) addKey(secret, name, source string, scopes []string, createdAt time.Time) *apiKey {
+	k := &apiKey{Seq: e.nextSeq(), Hash: hashSecret(secret), apiKeyView: apiKeyView{
+		ID: e.newID("key"), Name: name, Prefix: secret[:keyPrefixLen], Scopes: scopes, Source: source, CreatedAt: createdAt,
+	}}
+	e.keepKey(k)
+	return k
+}
+
+// keepKey adds a key that is new or read from the state file.
+func (e *engine) keepKey(k *apiKey) {
+	e.keys = append(e.keys, k)
+	e.index.secrets[k.Hash] = k
 }
 
 // findKeyBySecret returns the key of a secret, active or not, or nil.
@@ -108,6 +109,4 @@ type apiKeyCreatedView struct {
 	Secret string `json:"secret"`
 }
 
-func viewAPIKey(k *apiKey) apiKeyView {
-	return apiKeyView{k.ID, k.Name, k.Prefix, k.Scopes, k.Source, k.LastUsedAt, k.CreatedAt, k.ExpiresAt}
-}
+func viewAPIKey(k *apiKey) apiKeyView { return k.apiKeyView }

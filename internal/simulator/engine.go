@@ -73,11 +73,7 @@ type engineOptions struct {
 func newEngine(from engineOptions) *engine {
 	w := emptyEngine(from)
 	w.createAccount()
-	w.addKey(&apiKey{
-		Seq: w.nextSeq(), ID: w.newID("key"), Name: "simulator", Hash: hashSecret(from.apiKey),
-		Prefix: keyPrefix(from.apiKey),
-		Scopes: allScopes, Source: sourceConsole, CreatedAt: w.account.CreatedAt,
-	})
+	w.addKey(from.apiKey, "simulator", sourceConsole, allScopes, w.account.CreatedAt)
 	for _, o := range w.offers {
 		w.scheduleMove(o)
 	}
@@ -107,11 +103,6 @@ func emptyEngine(from engineOptions) *engine {
 		o.moveEvent = event{priority: priorityMarket, seq: int64(n), run: func() { w.moveOffer(o) }}
 	}
 	return w
-}
-
-func (e *engine) addKey(k *apiKey) {
-	e.keys = append(e.keys, k)
-	e.index.secrets[k.Hash] = k
 }
 
 // addInstance adds an instance that is new or read from the state file.

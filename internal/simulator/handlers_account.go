@@ -1,6 +1,6 @@
 package simulator
 
-func (c *call) getMe() (any, error) { return c.viewUser(), nil }
+func (c *call) getMe() (any, error) { return c.account.userView, nil }
 
 func (c *call) getBalance() (any, error) { return c.viewBalance(), nil }
 

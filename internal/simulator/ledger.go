@@ -65,13 +65,8 @@ const (
 
 // entry is an entry of the ledger. The sum of all entries is the balance.
 type entry struct {
-	Seq         int64
-	ID          string
-	At          time.Time
-	Kind        string
-	AmountKop   int64
-	Description string
-	InstanceID  *string
+	Seq int64
+	transactionView
 }
 
 func (e *entry) sequence() int64 { return e.Seq }
@@ -85,14 +80,13 @@ type transactionView struct {
 	InstanceID  *string   `json:"instance_id"`
 }
 
-func viewEntry(e *entry) transactionView {
-	return transactionView{e.ID, e.At, e.Kind, e.AmountKop, e.Description, e.InstanceID}
-}
+func viewEntry(e *entry) transactionView { return e.transactionView }
 
 // post adds a ledger entry. The balance changes only here.
 func (e *engine) post(at time.Time, kind string, amountKop int64, description string, instanceID *string) {
 	e.account.BalanceKop += amountKop
-	e.ledger = append(e.ledger, &entry{e.nextSeq(), e.newID("txn"), at, kind, amountKop, description, instanceID})
+	view := transactionView{e.newID("txn"), at, kind, amountKop, description, instanceID}
+	e.ledger = append(e.ledger, &entry{e.nextSeq(), view})
 }
 
 // postUsage posts the whole kopecks that are not in the ledger. The fraction remains in the meter.

@@ -66,7 +66,7 @@ func (e *engine) consoleOverview() console.Overview {
 			break
 		}
 		o.Ledger = append(o.Ledger, console.Entry{
-			ID: entry.ID, At: entry.At, Type: entry.Kind, AmountKop: entry.AmountKop,
+			ID: entry.ID, At: entry.At, Type: entry.Type, AmountKop: entry.AmountKop,
 			Description: entry.Description, InstanceID: deref(entry.InstanceID),
 		})
 	}

@@ -12,12 +12,8 @@ const maxSSHKeyName = 60
 
 // sshKey is a public SSH key.
 type sshKey struct {
-	Seq         int64
-	ID          string
-	Name        string
-	Kind        string
-	Fingerprint string
-	CreatedAt   time.Time
+	Seq int64
+	sshKeyView
 }
 
 func (k *sshKey) sequence() int64 { return k.Seq }
@@ -30,9 +26,7 @@ type sshKeyView struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-func viewSSHKey(k *sshKey) sshKeyView {
-	return sshKeyView{k.ID, k.Name, k.Kind, k.Fingerprint, k.CreatedAt}
-}
+func viewSSHKey(k *sshKey) sshKeyView { return k.sshKeyView }
 
 func (e *engine) findSSHKey(id string) *sshKey {
 	for _, k := range e.sshKeys {
@@ -60,7 +54,7 @@ func readSSHKey(f *fields) (*sshKey, error) {
 		if key == nil {
 			f.add("public_key", problem)
 		} else {
-			k.Kind, k.Fingerprint = key.Type(), ssh.FingerprintSHA256(key)
+			k.Type, k.Fingerprint = key.Type(), ssh.FingerprintSHA256(key)
 			k.Name = k.Fingerprint
 			if comment != "" {
 				k.Name = firstRunes(comment, maxSSHKeyName)

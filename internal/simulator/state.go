@@ -14,7 +14,7 @@ import (
 // change.
 const (
 	stateFormat  = "gpurent-simulator"
-	stateVersion = 2
+	stateVersion = 3
 )
 
 // savedState is the content of the state file. It does not contain data that the seed determines.
@@ -148,7 +148,7 @@ func (s *Simulator) restore(saved *savedState) error {
 	w.account, w.ledger, w.sshKeys, w.devices = saved.Account, saved.Ledger, saved.SSHKeys, saved.Devices
 	w.templates = append(w.templates, saved.Templates...)
 	for _, k := range saved.Keys {
-		w.addKey(k)
+		w.keepKey(k)
 	}
 	for _, o := range w.offers {
 		state, ok := saved.Offers[o.ID]
