@@ -141,8 +141,12 @@ func (l *login) save(ctx context.Context, token rental.DeviceToken) error {
 	}
 	l.screen.print("Logged in to %s%s. The key is in %s.", l.baseURL, account, l.file)
 	for _, old := range replaced {
-		if old.APIKey != "" && old.APIKey != key.APIKey {
-			l.revokeReplaced(ctx, old)
+		if old.APIKey == key.APIKey {
+			continue
+		}
+		if err := l.revoke(ctx, old); err != nil {
+			l.screen.warn("%s of the previous login could not be revoked (%v): revoke it in the service's console.",
+				keyName(old), err)
 		}
 	}
 	l.warnAboutEnvironment()
@@ -158,20 +162,6 @@ func (l *login) revokeUnsaved(ctx context.Context, key credentials.Credential, c
 			cause, keyName(key), err)
 	}
 	return fmt.Errorf("%w; the issued key was revoked", cause)
-}
-
-// revokeReplaced revokes the previous key of the file. A key without an id was added by hand and may be in use
-// elsewhere, so revokeReplaced only warns about it.
-func (l *login) revokeReplaced(ctx context.Context, old credentials.Credential) {
-	if old.KeyID == "" {
-		l.screen.warn("%s was in the file before. It was not issued by a login and stays valid: "+
-			"revoke it in the service's console unless it is used elsewhere.", keyName(old))
-		return
-	}
-	if err := l.revoke(ctx, old); err != nil {
-		l.screen.warn("%s of the previous login could not be revoked (%v): revoke it in the service's console.",
-			keyName(old), err)
-	}
 }
 
 // warnAboutEnvironment warns about environment variables that take precedence over this login.

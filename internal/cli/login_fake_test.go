@@ -79,7 +79,6 @@ func codeResponse(fields ...string) response {
 type fakeService struct {
 	code     response            // POST /auth/device
 	tokens   []response          // POST /auth/device/token
-	list     response            // GET /api-keys
 	deletes  map[string]response // DELETE /api-keys/ID
 	accounts map[string]response // GET /me, by the first 8 characters of the key; accountResponse("usr_me") by default
 
@@ -138,8 +137,6 @@ func (s *fakeService) choose(req *http.Request) response {
 			return a
 		}
 		return accountResponse("usr_me", `"me@rent.example"`)
-	case path == "/api-keys":
-		return s.list
 	}
 	return response{err: errors.New("unexpected request to " + req.URL.Path)}
 }

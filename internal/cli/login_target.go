@@ -63,47 +63,24 @@ func (s target) connect(apiKey string) (*rental.Client, error) {
 	})
 }
 
-var errUnknownKey = errors.New("its id is unknown")
-
 // revoke revokes a key, authorized by that key. It returns nil if the key no longer exists.
 func (s target) revoke(ctx context.Context, key credentials.Credential) error {
+	switch {
+	case key.APIKey == "":
+		return nil
+	case key.KeyID == "":
+		return errors.New("its id is unknown")
+	}
 	client, err := s.connect(key.APIKey)
 	if err != nil {
 		return err
 	}
 	defer client.CloseIdleConnections()
-	id := key.KeyID
-	if id == "" {
-		id, err = findKeyID(ctx, client, key.APIKey)
-	}
-	if err == nil {
-		err = client.DeleteAPIKey(ctx, id)
-	}
+	err = client.DeleteAPIKey(ctx, key.KeyID)
 	if rental.IsUnauthorized(err) || rental.IsNotFound(err) {
 		return nil
 	}
 	return err
-}
-
-// findKeyID returns the id of a key by its prefix. It returns errUnknownKey if no key of the account, or more than one,
-// has the prefix, or if the key may not list keys.
-func findKeyID(ctx context.Context, client *rental.Client, key string) (string, error) {
-	var ids []string
-	for listed, err := range client.ListAPIKeys(ctx, rental.ListOptions{}) {
-		if rental.IsForbidden(err) {
-			return "", errUnknownKey
-		}
-		if err != nil {
-			return "", err
-		}
-		if len(listed.Prefix) >= rental.KeyPrefixLength && strings.HasPrefix(key, listed.Prefix) {
-			ids = append(ids, listed.ID)
-		}
-	}
-	if len(ids) != 1 {
-		return "", errUnknownKey
-	}
-	return ids[0], nil
 }
 
 // keyName returns the id of a key, or its first characters without an id. It is safe to print.

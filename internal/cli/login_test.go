@@ -305,7 +305,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(403, "forbidden"),
 			[]string{"key_old by gpr_OLDK"}, []string{"key_old", "403", "console"}},
 		"without id": {credentials.Credential{APIKey: oldKey}, noContent, nil,
-			[]string{"gpr_OLDK", "not issued by a login", "console"}},
+			[]string{"gpr_OLDK", "its id is unknown", "console"}},
 		"same key": {credentials.Credential{APIKey: newKey, KeyID: "key_old"}, noContent, nil, nil},
 		"empty":    {credentials.Credential{}, noContent, nil, nil},
 	} {

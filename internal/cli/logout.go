@@ -54,11 +54,7 @@ func (s target) logout(ctx context.Context, screen *screen) error {
 		screen.print("Not logged in to %s.", s.baseURL)
 		return nil
 	}
-	outcome := "The key was revoked."
 	switch err := s.revoke(ctx, key); {
-	case errors.Is(err, errUnknownKey):
-		outcome = "The key was not revoked."
-		screen.warn("%s has no id in the credentials file: revoke it in the service's console.", keyName(key))
 	case ctx.Err() != nil:
 		return errors.New("logout was cancelled and the login is kept")
 	case err != nil:
@@ -66,9 +62,9 @@ func (s target) logout(ctx context.Context, screen *screen) error {
 			"service's console and remove its entry from %s by hand", keyName(key), err, s.file)
 	}
 	if err := credentials.Forget(context.WithoutCancel(ctx), s.file, s.baseURL, key); err != nil {
-		return fmt.Errorf("cannot remove the login from the credentials file: %w. %s", err, outcome)
+		return fmt.Errorf("cannot remove the login from the credentials file: %w. The key was revoked", err)
 	}
-	screen.print("Logged out of %s. %s", s.baseURL, outcome)
+	screen.print("Logged out of %s. The key was revoked.", s.baseURL)
 	if provider.Getenv(provider.EnvAPIKey) != "" {
 		screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
 	}
