@@ -41,12 +41,11 @@ const (
 type console struct {
 	Options
 	service Service
-	csrf    csrfKey
 }
 
 // New returns a handler of the pages: the dashboard at / and the approval of device logins at /device.
 func New(service Service, options Options) http.Handler {
-	c := &console{Options: options, service: service, csrf: newCSRFKey()}
+	c := &console{Options: options, service: service}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", c.guarded(c.dashboard))
 	mux.HandleFunc("GET /console/overview", c.guarded(c.overview))

@@ -1,27 +1,17 @@
 package console
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 )
 
-const (
-	csrfCookie = "gpurent_console"
-	csrfField  = "csrf"
-	maxForm    = 1 << 16 // bytes
-)
+const maxForm = 1 << 16 // bytes
 
 // showLogin shows the approval page. There is one account without a password: everyone who can open the page acts as
 // the owner of the account.
 func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
-	v := view{Lang: c.language(r), Text: c.text(r), Code: strings.TrimSpace(r.URL.Query().Get("code"))}
+	v := view{Lang: c.language(r), Text: c.text(r), EntersCode: true, Code: strings.TrimSpace(r.URL.Query().Get("code"))}
 	status := http.StatusOK
 	if v.Code != "" {
 		login, err := c.service.Login(v.Code)
@@ -31,23 +21,13 @@ func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
 			status, v.Message = c.explain(r, err)
 		}
 	}
-	session := rand.Text()
-	if cookie, err := r.Cookie(csrfCookie); err == nil && cookie.Value != "" {
-		session = cookie.Value
-	}
-	http.SetCookie(w, &http.Cookie{
-		Name: csrfCookie, Value: session, Path: DevicePath, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, MaxAge: int(time.Hour / time.Second),
-	})
-	v.CSRF = c.csrf.token(session)
 	c.write(w, status, typeHTML, v.fill(v.device()))
 }
 
 func (c *console) decideLogin(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	text := c.text(r)
-	cookie, err := r.Cookie(csrfCookie)
-	if err != nil || !sameOrigin(r) || !c.csrf.valid(cookie.Value, r.PostFormValue(csrfField)) {
+	if http.NewCrossOriginProtection().Check(r) != nil { // a form of another site
 		c.message(w, r, http.StatusForbidden, text["stale"])
 		return
 	}
@@ -79,32 +59,4 @@ func (c *console) explain(r *http.Request, err error) (status int, message strin
 		return refusal.Status, refusal.RU
 	}
 	return refusal.Status, refusal.EN
-}
-
-// sameOrigin reports whether a form was sent by a page of this server.
-func sameOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return false
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && strings.EqualFold(u.Host, r.Host)
-}
-
-// csrfKey signs CSRF tokens. A token is bound to the session cookie of a browser.
-type csrfKey []byte
-
-func newCSRFKey() csrfKey { return csrfKey(rand.Text()) }
-
-func (k csrfKey) token(session string) string {
-	mac := hmac.New(sha256.New, k)
-	mac.Write([]byte(session))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-func (k csrfKey) valid(session, token string) bool {
-	return session != "" && hmac.Equal([]byte(token), []byte(k.token(session)))
 }

@@ -10,9 +10,9 @@ import (
 type view struct {
 	Lang string
 	Text texts
-	// Login is the login to decide, nil for none. CSRF is sent back with the decision.
-	Login *Login
-	CSRF  string
+	// Login is the login to decide, nil for none. EntersCode: without one, the page asks for its code.
+	Login      *Login
+	EntersCode bool
 	// Code is the entered user code. Message is the message to show.
 	Code    string
 	Message string
@@ -27,7 +27,7 @@ func (v view) device() string {
 	switch {
 	case v.Login != nil:
 		main = "decision.html"
-	case v.CSRF != "":
+	case v.EntersCode:
 		main = "code.html"
 	}
 	return strings.NewReplacer("{{notice}}", notice, "{{main}}", file(main)).Replace(file("device.html"))
@@ -37,7 +37,7 @@ func (v view) device() string {
 // page must not contain a {{name}} elsewhere: in a script, a style, or an attribute without quotes.
 func (v view) fill(page string) string {
 	values := map[string]string{
-		"lang": v.Lang, "code": v.Code, "csrf": v.CSRF, "message": v.Message,
+		"lang": v.Lang, "code": v.Code, "message": v.Message,
 	}
 	if v.Login != nil {
 		values["code"], values["client"] = v.Login.UserCode, v.Login.ClientName
