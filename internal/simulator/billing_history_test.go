@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
 // historyStart is the simulated time at which every history begins.
@@ -82,7 +81,7 @@ type history struct {
 
 // rental is the model of one instance.
 type rental struct {
-	console.Instance
+	simulator.OverviewInstance
 	diskGB int64
 	// hasRun reports whether the instance has been running: the first boot is free. startPending reports whether a
 	// start was accepted that the status does not show yet.
@@ -142,12 +141,12 @@ func (h *history) send(method, target string, body any, key string) response {
 func (i *rental) rateKopH() int64 {
 	switch i.Status {
 	case "running", "stopping":
-		return i.RunningKopH
+		return i.Price.RunningKopH
 	case "stopped", "outbid":
-		return i.StoppedKopH
+		return i.Price.StoppedKopH
 	case "starting":
 		if i.hasRun {
-			return i.StoppedKopH
+			return i.Price.StoppedKopH
 		}
 	}
 	return 0
@@ -157,7 +156,7 @@ func (i *rental) costKop() int64 { return i.usage/hourMS + i.trafficMilliKop/100
 
 // needsFunds reports whether the instance must be stopped when the funds are exhausted.
 func (i *rental) needsFunds() bool {
-	return i.Desired == "running" && slices.Contains([]string{"creating", "starting", "running", "stopped"}, i.Status)
+	return i.DesiredState == "running" && slices.Contains([]string{"creating", "starting", "running", "stopped"}, i.Status)
 }
 
 func (h *history) burnKopH() (sum int64) {
@@ -222,7 +221,7 @@ func (h *history) observe() {
 	overview := h.Overview()
 	exhausted := h.remaining() <= 0
 	for _, i := range h.instances {
-		n := slices.IndexFunc(overview.Instances, func(seen console.Instance) bool { return seen.ID == i.ID })
+		n := slices.IndexFunc(overview.Instances, func(seen simulator.OverviewInstance) bool { return seen.ID == i.ID })
 		if n < 0 {
 			if i.Status != "destroying" && i.Status != "destroyed" {
 				h.rt.Fatalf("%s is destroyed and was %s", i.ID, i.Status)
@@ -233,16 +232,16 @@ func (h *history) observe() {
 		seen := overview.Instances[n]
 		stopped := exhausted && i.needsFunds()
 		switch {
-		case stopped && (seen.Desired != "stopped" || seen.StopReason != "low_balance"):
-			h.rt.Fatalf("the funds are exhausted and %s is %s, desired %s", i.ID, seen.Status, seen.Desired)
+		case stopped && (seen.DesiredState != "stopped" || seen.StopReason == nil || *seen.StopReason != "low_balance"):
+			h.rt.Fatalf("the funds are exhausted and %s is %s, desired %s", i.ID, seen.Status, seen.DesiredState)
 		case stopped:
 			h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
-		case seen.Desired != i.Desired && !(seen.StopReason == "provider" && h.offline[i.OfferID]):
-			h.rt.Fatalf("%s has desired_state %s, want %s: %+v", i.ID, seen.Desired, i.Desired, seen)
+		case seen.DesiredState != i.DesiredState && !(seen.StopReason != nil && *seen.StopReason == "provider" && h.offline[i.OfferID]):
+			h.rt.Fatalf("%s has desired_state %s, want %s: %+v", i.ID, seen.DesiredState, i.DesiredState, seen)
 		}
 		i.hasRun = i.hasRun || seen.Status == "running" || seen.Status == "outbid"
 		i.startPending = i.startPending && seen.Status == i.Status
-		i.Instance = seen
+		i.OverviewInstance = seen
 		if seen.BurnKopH != i.rateKopH() || seen.CostSoFarKop != i.costKop() {
 			h.rt.Fatalf("%s burns %d and costs %d, want %d and %d: %+v",
 				i.ID, seen.BurnKopH, seen.CostSoFarKop, i.rateKopH(), i.costKop(), seen)
@@ -348,9 +347,9 @@ func (h *history) rent(rt *rapid.T) {
 	var created struct{ ID string }
 	a.want(201).into(&created)
 	i := &rental{diskGB: disk, trafficKopGB: o.Price.Traffic}
-	i.Instance = h.Overview().Instances[0]
-	if i.ID != created.ID || i.RunningKopH != running || rentalType == "interruptible" && i.BidKopH != price {
-		h.rt.Fatalf("new instance %+v, want running price %d", i.Instance, running)
+	i.OverviewInstance = h.Overview().Instances[0]
+	if i.ID != created.ID || i.Price.RunningKopH != running || rentalType == "interruptible" && i.BidKopH != price {
+		h.rt.Fatalf("new instance %+v, want running price %d", i.OverviewInstance, running)
 	}
 	h.instances, h.keys = append(h.instances, i), append(h.keys, key)
 	h.observe()
@@ -393,13 +392,13 @@ func (h *history) start(rt *rapid.T) {
 	}
 	var o offer
 	h.do("GET", "/offers/"+i.OfferID, nil).want(200).into(&o)
-	price, bid := i.RunningKopH, i.BidKopH
+	price, bid := i.Price.RunningKopH, i.BidKopH
 	if i.Type == "interruptible" && (i.Status == "outbid" || *o.Price.Interruptible > i.BidKopH) {
 		bid = *o.Price.Interruptible
 		price = bid + extraDiskKopH(o, i.diskGB)
 	}
-	startable := i.Status == "stopped" && i.Desired == "stopped" ||
-		i.Status == "outbid" && i.Desired == "running" && !i.startPending
+	startable := i.Status == "stopped" && i.DesiredState == "stopped" ||
+		i.Status == "outbid" && i.DesiredState == "running" && !i.startPending
 	short := h.shortKop(price)
 	a := h.send("POST", "/api/v1/instances/"+i.ID+"/start", nil, "")
 	switch {
@@ -414,20 +413,20 @@ func (h *history) start(rt *rapid.T) {
 	if a.want(200).into(&started); started.Price.Running != price {
 		h.rt.Fatalf("running price %d after a start, want %d", started.Price.Running, price)
 	}
-	i.Desired, i.RunningKopH, i.BidKopH, i.startPending = "running", price, bid, true
+	i.DesiredState, i.Price.RunningKopH, i.BidKopH, i.startPending = "running", price, bid, true
 	h.observe()
 }
 
 func (h *history) stop(rt *rapid.T) {
 	if i := h.draw(rt); i != nil && h.send("POST", "/api/v1/instances/"+i.ID+"/stop", nil, "").status == 200 {
-		i.Desired = "stopped"
+		i.DesiredState = "stopped"
 		h.observe()
 	}
 }
 
 func (h *history) destroy(rt *rapid.T) {
 	if i := h.draw(rt); i != nil && h.send("DELETE", "/api/v1/instances/"+i.ID, nil, "").status == 200 {
-		i.Desired, i.Status = "destroyed", "destroying"
+		i.DesiredState, i.Status = "destroyed", "destroying"
 		h.observe()
 	}
 }
@@ -467,7 +466,7 @@ func (h *history) setBalance(rt *rapid.T) {
 		rapid.Just[int64](1_000_000_000)).Draw(rt, "balance")
 	if i := h.draw(rt); i != nil && rapid.Bool().Draw(rt, "edge") {
 		b := h.balance()
-		kop = 2*i.RunningKopH - h.creditKop + b.Balance - b.Available + rapid.Int64Range(-1, 1).Draw(rt, "difference")
+		kop = 2*i.Price.RunningKopH - h.creditKop + b.Balance - b.Available + rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
 	h.depositKop += kop - h.balance().Balance
 	h.send("PATCH", "/control/account", m{"balance_kop": kop}, "").want(200)

@@ -2,8 +2,8 @@ package simulator
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
@@ -34,84 +34,86 @@ func consoleError(err error) error {
 	return err
 }
 
-// Overview returns the current data of the console.
-func (s *Simulator) Overview() console.Overview {
+// Overview implements console.Service.
+func (c consoleService) Overview() any { return c.Simulator.Overview() }
+
+// Overview is the state of the simulator at one instant, for the dashboard.
+type Overview struct {
+	Now time.Time `json:"now"`
+	// Clock is "real" or "manual". TimeScale is simulated seconds per real second of a real clock.
+	Clock     string  `json:"clock"`
+	TimeScale float64 `json:"time_scale"`
+	// Instances are the newest MaxInstances instances that are not destroyed, newest first. Total is the number of all
+	// of them.
+	Instances []OverviewInstance `json:"instances"`
+	Total     int                `json:"total"`
+	Balance   balanceView        `json:"balance"`
+	// History is the balance over time, oldest first, at most MaxHistory points. The last point is the current one.
+	History []balancePoint `json:"history"`
+	// Ledger are the newest MaxLedger entries, newest first.
+	Ledger []transactionView `json:"ledger"`
+	// Faults is the number of active faults.
+	Faults int `json:"faults"`
+}
+
+// Limits of an [Overview].
+const (
+	MaxInstances = 200
+	MaxHistory   = 200
+	MaxLedger    = 50
+)
+
+// OverviewInstance is an instance as in the API, with its offer and its current charge.
+type OverviewInstance struct {
+	instanceView
+	OfferID string `json:"offer_id"`
+	// BidKopH is the interruptible price of the bid; 0 for on-demand. BurnKopH is the current charge.
+	BidKopH  int64 `json:"bid_kop_h"`
+	BurnKopH int64 `json:"burn_kop_h"`
+	// Online reports whether the host is online. FailBoots reports whether boots on it fail.
+	Online    bool `json:"online"`
+	FailBoots bool `json:"fail_boots"`
+}
+
+// balancePoint is the balance at an instant.
+type balancePoint struct {
+	At         time.Time `json:"at"`
+	BalanceKop int64     `json:"balance_kop"`
+}
+
+// Overview returns the current data of the dashboard.
+func (s *Simulator) Overview() Overview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
-	o := s.engine.consoleOverview()
-	o.Faults = s.faults.active()
-	o.Clock, o.TimeScale = s.config.Clock, s.config.TimeScale
-	return o
-}
-
-func (e *engine) consoleOverview() console.Overview {
-	b := e.viewBalance()
-	o := console.Overview{
-		Now: e.now, Total: len(e.active), Instances: []console.Instance{}, Ledger: []console.Entry{},
-		History: e.balanceHistory(),
-		Balance: console.Balance{
-			BalanceKop: b.BalanceKop, AvailableKop: b.AvailableKop, CreditLimitKop: b.CreditLimitKop,
-			BurnKopH: b.BurnKopH, RunwayHours: b.RunwayHours,
-		},
+	e := s.engine
+	o := Overview{
+		Now: e.now, Clock: s.config.Clock, TimeScale: s.config.TimeScale, Instances: []OverviewInstance{},
+		Total: len(e.active), Balance: e.viewBalance(), History: e.balanceHistory(), Ledger: []transactionView{},
+		Faults: s.faults.active(),
 	}
-	for _, i := range slices.Backward(e.active) {
-		if len(o.Instances) == console.MaxInstances {
-			break
-		}
-		o.Instances = append(o.Instances, e.consoleInstance(i))
-	}
-	for _, entry := range slices.Backward(e.ledger) {
-		if len(o.Ledger) == console.MaxLedger {
-			break
-		}
-		o.Ledger = append(o.Ledger, console.Entry{
-			ID: entry.ID, At: entry.At, Type: entry.Type, AmountKop: entry.AmountKop,
-			Description: entry.Description, InstanceID: deref(entry.InstanceID),
+	for _, i := range slices.Backward(e.active[max(len(e.active)-MaxInstances, 0):]) {
+		o.Instances = append(o.Instances, OverviewInstance{
+			e.viewInstance(i), i.offer.ID, i.BidKopH, i.Meter.Rate, i.offer.Online, i.offer.FailBoots,
 		})
 	}
+	for _, entry := range slices.Backward(e.ledger[max(len(e.ledger)-MaxLedger, 0):]) {
+		o.Ledger = append(o.Ledger, entry.transactionView)
+	}
 	return o
-}
-
-func (e *engine) consoleInstance(i *instance) console.Instance {
-	v := e.viewInstance(i)
-	shown := console.Instance{
-		ID: i.ID, Name: deref(i.Name), OfferID: i.offer.ID, Status: i.Status, Desired: i.Desired,
-		StopReason: deref(i.StopReason),
-		Type:       i.Rental, GPU: fmt.Sprintf("%d × %s", i.offer.GPU.Count, i.offer.model.name),
-		Country:  deref(i.offer.Country),
-		Template: i.template.Name, RunningKopH: i.RunningKopH, StoppedKopH: i.StoppedKopH, BurnKopH: i.Meter.Rate,
-		CostSoFarKop: v.CostSoFarKop, BidKopH: i.BidKopH, URLs: []console.Link{}, Online: i.offer.Online,
-		FailBoots: i.offer.FailBoots,
-		CreatedAt: i.CreatedAt,
-	}
-	if v.SSH != nil {
-		shown.SSH = v.SSH.Command
-	}
-	for _, u := range v.URLs {
-		shown.URLs = append(shown.URLs, console.Link{Label: u.Label, URL: deref(u.URL)})
-	}
-	return shown
 }
 
 // balanceHistory returns the balance after each ledger entry, evenly thinned out, and the current available balance.
-func (e *engine) balanceHistory() []console.Point {
+func (e *engine) balanceHistory() []balancePoint {
 	const ends = 2 // the first entry and the current balance
-	every := max((len(e.ledger)+console.MaxHistory-ends-1)/(console.MaxHistory-ends), 1)
-	var points []console.Point
+	every := max((len(e.ledger)+MaxHistory-ends-1)/(MaxHistory-ends), 1)
+	var points []balancePoint
 	sum := int64(0)
 	for n, entry := range e.ledger {
 		sum += entry.AmountKop
-		if n == 0 || n%every == 0 {
-			points = append(points, console.Point{At: entry.At, BalanceKop: sum})
+		if n%every == 0 {
+			points = append(points, balancePoint{entry.At, sum})
 		}
 	}
-	return append(points, console.Point{At: e.now, BalanceKop: e.availableKop()})
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return append(points, balancePoint{e.now, e.availableKop()})
 }

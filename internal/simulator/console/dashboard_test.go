@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator/console"
 )
 
 // TestDashboard_CrossOriginRefused sends requests of other sites and with DNS rebinding.
@@ -149,8 +148,8 @@ func TestOverview_HistoryMatchesLedger(t *testing.T) {
 	for _, span := range []time.Duration{5 * time.Hour, 12 * 24 * time.Hour} {
 		server.Advance(span)
 		o := server.Overview()
-		if len(o.History) < 3 || len(o.History) > console.MaxHistory || len(o.Ledger) < 3 ||
-			len(o.Ledger) > console.MaxLedger {
+		if len(o.History) < 3 || len(o.History) > simulator.MaxHistory || len(o.Ledger) < 3 ||
+			len(o.Ledger) > simulator.MaxLedger {
 			t.Fatalf("%d points, %d entries", len(o.History), len(o.Ledger))
 		}
 		after := map[time.Time]int64{}

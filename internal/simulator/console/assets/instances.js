@@ -68,8 +68,9 @@ class Row {
     this.id = createElement('span', 'secondary id', instance.id);
     this.details = createElement('span', 'secondary details');
     server.append(this.badge, this.name, this.id, this.details);
-    const origin = [instance.country, instance.template].filter(Boolean).join(' · ');
-    hardware.append(createElement('span', '', instance.gpu), createElement('span', 'secondary', origin));
+    const origin = [instance.country, instance.template.name].filter(Boolean).join(' · ');
+    const gpu = `${instance.gpu.count} × ${instance.gpu.name}`;
+    hardware.append(createElement('span', '', gpu), createElement('span', 'secondary', origin));
     this.kind = hardware.appendChild(createElement('span', 'secondary'));
     this.price = price.appendChild(createElement('span'));
     this.disk = price.appendChild(createElement('span', 'secondary'));
@@ -107,8 +108,8 @@ class Row {
     setText(this.details, statusDetails(instance));
     const bid = instance.bid_kop_h ? ` · ${text.bid} ${formatRubles(instance.bid_kop_h)}` : '';
     setText(this.kind, text[instance.type] + bid);
-    setText(this.price, formatRubles(instance.running_kop_h));
-    setText(this.disk, `${text.stoppedPrice} ${formatRubles(instance.stopped_kop_h)}`);
+    setText(this.price, formatRubles(instance.price.running_kop_h));
+    setText(this.disk, `${text.stoppedPrice} ${formatRubles(instance.price.stopped_kop_h)}`);
     setText(this.burn, `${text.billedNow} ${formatRubles(instance.burn_kop_h)}`);
     setText(this.cost, formatRubles(instance.cost_so_far_kop));
     this.updateAccess(instance);
@@ -126,12 +127,12 @@ class Row {
     if (instance.ssh) {
       const line = createElement('span', 'ssh');
       const copy = createElement('button', 'copy', text.copy);
-      copy.addEventListener('click', () => navigator.clipboard.writeText(instance.ssh).then(() => {
+      copy.addEventListener('click', () => navigator.clipboard.writeText(instance.ssh.command).then(() => {
         setText(copy, text.copied);
         setTimeout(() => setText(copy, text.copy), 1500);
       }, () => this.showMessage(text.notCopied, true)));
       copy.title = text.copyHelp;
-      line.append(createElement('code', '', instance.ssh), copy);
+      line.append(createElement('code', '', instance.ssh.command), copy);
       this.access.append(line);
     }
     for (const link of instance.urls.filter(u => u.url)) {
