@@ -231,12 +231,13 @@ func (h *history) observe() {
 		}
 		seen := overview.Instances[n]
 		stopped := exhausted && i.needsFunds()
+		hostLost := seen.StopReason != nil && *seen.StopReason == "provider" && h.offline[i.OfferID]
 		switch {
 		case stopped && (seen.DesiredState != "stopped" || seen.StopReason == nil || *seen.StopReason != "low_balance"):
 			h.rt.Fatalf("the funds are exhausted and %s is %s, desired %s", i.ID, seen.Status, seen.DesiredState)
 		case stopped:
 			h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
-		case seen.DesiredState != i.DesiredState && !(seen.StopReason != nil && *seen.StopReason == "provider" && h.offline[i.OfferID]):
+		case seen.DesiredState != i.DesiredState && !hostLost:
 			h.rt.Fatalf("%s has desired_state %s, want %s: %+v", i.ID, seen.DesiredState, i.DesiredState, seen)
 		}
 		i.hasRun = i.hasRun || seen.Status == "running" || seen.Status == "outbid"

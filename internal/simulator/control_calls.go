@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -16,9 +17,6 @@ func controlHealth(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 		Now    time.Time `json:"now"`
 	}{"ok", s.Now()}, nil
 }
-
-// maxLogLine is the maximum length of a line in characters.
-const maxLogLine = 500
 
 // maxAdvance is the maximum of one advance in seconds: ten years.
 const maxAdvance = 10 * 366 * 24 * 3600
@@ -37,14 +35,8 @@ func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
 }
 
 func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	patch := AccountPatch{
-		BalanceKop:     f.integer("balance_kop", -maxMoneyKop, maxMoneyKop),
-		CreditLimitKop: f.integer("credit_limit_kop", 0, maxMoneyKop),
-		EmailVerified:  f.boolean("email_verified"),
-		Blocked:        f.boolean("blocked"),
-		MaxInstances:   f.integer("max_instances", 0, math.MaxInt32),
-	}
-	if err := f.finish(); err != nil {
+	var patch AccountPatch
+	if err := f.into(&patch); err != nil {
 		return nil, err
 	}
 	if err := s.SetAccount(patch); err != nil {
@@ -63,15 +55,9 @@ func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
 }
 
 func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error) {
-	patch := OfferPatch{
-		Available:         f.boolean("available"),
-		OnDemandKopH:      f.integer("on_demand_kop_h", 0, maxPriceKopH),
-		InterruptibleKopH: f.integer("interruptible_kop_h", 0, maxPriceKopH),
-		Online:            f.boolean("online"),
-		FailBoots:         f.boolean("fail_boots"),
-	}
+	var patch OfferPatch
 	after := f.number("after_seconds", maxAdvance)
-	if err := f.finish(); err != nil {
+	if err := f.into(&patch); err != nil {
 		return nil, err
 	}
 	if after != nil {
@@ -91,17 +77,11 @@ func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error
 }
 
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
-	patch := InstancePatch{Status: f.enum("status", allStatuses...),
-		DesiredState: f.enum("desired_state", allDesired...)}
-	patch.TrafficGB = f.number("traffic_gb", maxTrafficGB)
-	patch.SSHReachable, patch.URLsReachable = f.boolean("ssh_reachable"), f.boolean("urls_reachable")
-	patch.LogLine = f.str("log_line", 1, maxLogLine)
 	if f.isNull("stop_reason") {
-		patch.StopReason = new("")
-	} else {
-		patch.StopReason = f.enum("stop_reason", allStopReasons...)
+		f.members["stop_reason"] = json.RawMessage(`""`)
 	}
-	if err := f.finish(); err != nil {
+	var patch InstancePatch
+	if err := f.into(&patch); err != nil {
 		return nil, err
 	}
 	if err := s.SetInstance(params["id"], patch); err != nil {
@@ -136,20 +116,9 @@ func controlDeviceCode(s *Simulator, params map[string]string, f *fields) (any, 
 }
 
 func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	fault := Fault{}
+	var fault Fault
 	f.require("path")
-	setIfGiven(&fault.Method, f.str("method", 0, 20))
-	setIfGiven(&fault.Path, f.str("path", 0, 500))
-	setIfGiven(&fault.DelayMS, f.integer("delay_ms", 0, math.MaxInt64))
-	setIfGiven(&fault.Drop, f.enum("drop", DropBefore, DropAfter))
-	setIfGiven(&fault.Probability, f.number("probability", 1))
-	if status := f.integer("status", 400, 599); status != nil {
-		fault.Status = int(*status)
-	}
-	if times := f.integer("times", 0, math.MaxInt32); times != nil {
-		fault.Times = int(*times)
-	}
-	if err := f.finish(); err != nil {
+	if err := f.into(&fault); err != nil {
 		return nil, err
 	}
 	return nil, s.AddFault(fault)

@@ -53,7 +53,7 @@ func (f Fault) validate() error {
 	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:
 		return invalid("status", text{"укажите status, drop или delay_ms: иначе сбоя нет",
 			"give status, drop or delay_ms: else nothing would happen"})
-	case f.Times < 0:
+	case f.Times < 0 || f.Times > math.MaxInt32:
 		return outOfRange("times", 0, math.MaxInt32)
 	case f.Probability < 0 || f.Probability > 1:
 		return outOfRange("probability", 0, 1)

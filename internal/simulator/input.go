@@ -8,6 +8,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ var (
 	textNotString   = text{"должно быть строкой", "must be a string"}
 	textNotInteger  = text{"должно быть целым числом", "must be an integer"}
 	textNotNumber   = text{"должно быть числом", "must be a number"}
+	textWrongType   = text{"значение другого типа", "has the wrong type"}
 	textNotBool     = text{"должно быть true или false", "must be true or false"}
 	textNotArray    = text{"должно быть массивом строк", "must be an array of strings"}
 	textNotIntegers = text{"должно быть массивом целых чисел", "must be an array of integers"}
@@ -176,8 +178,6 @@ func (f *fields) number(name string, high float64) *float64 {
 	return value
 }
 
-func (f *fields) boolean(name string) *bool { return decode[bool](f, name, textNotBool) }
-
 // strings reads an array. Nil means absent.
 func (f *fields) strings(name string, maxItems int) []string {
 	return list[string](f, name, maxItems, textNotArray)
@@ -233,6 +233,17 @@ func (f *fields) stringMap(name string, maxItems int) map[string]string {
 		values[k] = *v
 	}
 	return values
+}
+
+// into reads the members that the fields of a struct name, and returns all problems as one error. Null is invalid.
+func (f *fields) into(target any) error {
+	value := reflect.ValueOf(target).Elem()
+	for field, member := range value.Fields() {
+		if name := field.Tag.Get("json"); name != "-" {
+			f.decode(name, member.Addr().Interface(), textWrongType)
+		}
+	}
+	return f.finish()
 }
 
 // require reports members that are absent.

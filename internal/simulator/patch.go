@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // maxMoneyKop limits balances, so that no sum overflows: ten billion rubles.
@@ -12,17 +13,20 @@ const maxMoneyKop = 1_000_000_000_000
 // maxTrafficGB limits the traffic of one patch: a petabyte.
 const maxTrafficGB = 1_000_000
 
+// maxLogLine is the maximum length of a line of the startup log in characters.
+const maxLogLine = 500
+
 // AccountPatch changes the account. Nil fields stay unchanged.
 type AccountPatch struct {
 	// BalanceKop and CreditLimitKop are kopecks. The balance changes by an adjustment entry in the ledger. Usage that
 	// is not posted yet is still subtracted later.
-	BalanceKop     *int64
-	CreditLimitKop *int64
-	EmailVerified  *bool
+	BalanceKop     *int64 `json:"balance_kop"`
+	CreditLimitKop *int64 `json:"credit_limit_kop"`
+	EmailVerified  *bool  `json:"email_verified"`
 	// Blocked makes all requests with a key fail with 403.
-	Blocked *bool
+	Blocked *bool `json:"blocked"`
 	// MaxInstances is the maximum number of instances that are not destroyed.
-	MaxInstances *int64
+	MaxInstances *int64 `json:"max_instances"`
 }
 
 func (p AccountPatch) validate() error {
@@ -31,7 +35,7 @@ func (p AccountPatch) validate() error {
 		return outOfRange("balance_kop", -maxMoneyKop, maxMoneyKop)
 	case p.CreditLimitKop != nil && (*p.CreditLimitKop < 0 || *p.CreditLimitKop > maxMoneyKop):
 		return outOfRange("credit_limit_kop", 0, maxMoneyKop)
-	case p.MaxInstances != nil && *p.MaxInstances < 0:
+	case p.MaxInstances != nil && (*p.MaxInstances < 0 || *p.MaxInstances > math.MaxInt32):
 		return outOfRange("max_instances", 0, math.MaxInt32)
 	}
 	return nil
@@ -59,18 +63,18 @@ func (s *Simulator) SetAccount(p AccountPatch) error {
 // OfferPatch changes an offer. Nil fields stay unchanged. A moving market does not change the offer any more.
 type OfferPatch struct {
 	// Available reports whether the market lists the offer. A rented offer is never available.
-	Available *bool
+	Available *bool `json:"available"`
 	// OnDemandKopH and InterruptibleKopH are kopecks per hour for the whole server. An instance with a bid below the
 	// interruptible price is outbid.
-	OnDemandKopH      *int64
-	InterruptibleKopH *int64
+	OnDemandKopH      *int64 `json:"on_demand_kop_h"`
+	InterruptibleKopH *int64 `json:"interruptible_kop_h"`
 	// Online false takes the host offline: its instance stops with the reason "provider" and cannot be started, and its
 	// log returns 503. Online true brings the host back.
-	Online *bool
+	Online *bool `json:"online"`
 	// FailBoots makes every boot on this host end in failed.
-	FailBoots *bool
+	FailBoots *bool `json:"fail_boots"`
 	// After is the simulated time until the change; 0 means now.
-	After time.Duration
+	After time.Duration `json:"-"`
 }
 
 func (p OfferPatch) validate() error {
@@ -139,17 +143,18 @@ func (e *engine) patchOffer(o *offer, p OfferPatch) {
 type InstancePatch struct {
 	// Status holds until the next request: scheduled transitions are cancelled. The status running includes assigned
 	// ports.
-	Status *string
+	Status *string `json:"status"`
 	// DesiredState changes nothing else.
-	DesiredState *string
+	DesiredState *string `json:"desired_state"`
 	// StopReason "" clears the reason.
-	StopReason *string
+	StopReason *string `json:"stop_reason"`
 	// TrafficGB is new traffic in GB. It is charged at once. Instances cause no traffic by themselves.
-	TrafficGB *float64
+	TrafficGB *float64 `json:"traffic_gb"`
 	// SSHReachable and URLsReachable report whether the servers of [Config.Reachable] answer.
-	SSHReachable, URLsReachable *bool
-	// LogLine is a new line of the startup log.
-	LogLine *string
+	SSHReachable  *bool `json:"ssh_reachable"`
+	URLsReachable *bool `json:"urls_reachable"`
+	// LogLine is a new line of the startup log, up to 500 characters.
+	LogLine *string `json:"log_line"`
 }
 
 func (p InstancePatch) validate() error {
@@ -168,6 +173,9 @@ func (p InstancePatch) validate() error {
 	}
 	if p.TrafficGB != nil && !(*p.TrafficGB >= 0 && *p.TrafficGB <= maxTrafficGB) {
 		return outOfRange("traffic_gb", 0, maxTrafficGB)
+	}
+	if p.LogLine != nil && (*p.LogLine == "" || utf8.RuneCountInString(*p.LogLine) > maxLogLine) {
+		return invalid("log_line", textLength.with(1, maxLogLine))
 	}
 	return nil
 }
