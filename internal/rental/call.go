@@ -65,7 +65,7 @@ type call struct {
 	escapedPath string // below the base URL
 	mask        mask
 
-	// attempt is the number of the current attempt, counted from 1. Redirects do not count.
+	// attempt is the number of the current attempt, counted from 1.
 	attempt int
 
 	// maybeSent: the current attempt may have reached the API.

@@ -7,6 +7,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -121,26 +122,14 @@ func New(config Config) (*Client, error) {
 }
 
 func (c Config) withDefaults(base *url.URL) Config {
-	if c.Language == "" {
-		c.Language = DefaultLanguage
-	}
-	if c.UserAgent == "" {
-		c.UserAgent = DefaultUserAgent
-	}
-	if c.RequestTimeout == 0 {
-		c.RequestTimeout = DefaultRequestTimeout
-	}
-	if c.MaxRetries == 0 {
-		c.MaxRetries = DefaultMaxRetries
-	}
-	if c.Budgets == nil {
-		c.Budgets = &Budgets{}
-	}
+	c.Language = cmp.Or(c.Language, DefaultLanguage)
+	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
+	c.MaxRetries = cmp.Or(c.MaxRetries, DefaultMaxRetries)
+	c.Budgets = cmp.Or(c.Budgets, &Budgets{})
+	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	if c.Transport == nil {
 		c.Transport = newHTTPTransport(base)
-	}
-	if c.Backoff == (backoff.Exponential{}) {
-		c.Backoff = defaultBackoff
 	}
 	return c
 }

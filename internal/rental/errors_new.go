@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -63,10 +62,6 @@ func (c *call) newError() *Error {
 
 // networkError returns the error of a call whose last attempt has no complete response.
 func (c *call) networkError(cause error) *Error {
-	// url.Error repeats the whole URL, which Error.Path has already.
-	if wrapped, ok := errors.AsType[*url.Error](cause); ok {
-		cause = wrapped.Err
-	}
 	message := cause.Error()
 	if c.lastFailure != nil && (errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded)) {
 		message = fmt.Sprintf("%s; before that: %s", message, c.lastFailure)

@@ -61,33 +61,17 @@ func TestRedirects(t *testing.T) {
 	otherOrigin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
 	t.Cleanup(otherOrigin.Close)
 	client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/moved/me"), r.URL.Path == "/api/v1/balance":
-			if r.Header.Get("Authorization") != "Bearer "+canary {
-				t.Error("the redirected request has no API key")
-			}
-			write(t, w, `{"id":"u","balance_kop":5}`)
-		case r.URL.Path == "/api/v1/me":
-			http.Redirect(w, r, "/moved/me", http.StatusFound)
-		case r.URL.Path == "/api/v1/instances/loop":
-			http.Redirect(w, r, r.URL.Path, http.StatusFound)
-		case r.Method == http.MethodGet:
-			http.Redirect(w, r, otherOrigin.URL+"/x", http.StatusTemporaryRedirect)
-		default:
-			http.Redirect(w, r, "/api/v1/balance", int(writeStatus.Load()))
+		target := "/api/v1/balance"
+		if r.Method == http.MethodGet {
+			target = otherOrigin.URL + "/x"
 		}
+		http.Redirect(w, r, target, int(writeStatus.Load()))
 	})
-	if _, err := client.GetMe(t.Context()); err != nil {
-		t.Errorf("redirect within the origin: %v", err)
-	}
-	if _, err := client.GetInstance(t.Context(), "loop"); asError(t, err).Status != http.StatusFound {
-		t.Errorf("redirect loop: %v", err)
-	}
+	writeStatus.Store(http.StatusTemporaryRedirect)
 	_, err := client.GetInstance(t.Context(), "i")
 	if e := asError(t, err); e.Status != http.StatusTemporaryRedirect || !strings.Contains(e.Message, otherOrigin.URL) {
 		t.Errorf("redirect to another origin: %+v", e)
 	}
-	// http.Client changes the method to GET for three of these statuses and repeats the request for the other two.
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		writeStatus.Store(int32(status))
 		for name, do := range retryCalls(t) {
@@ -110,26 +94,6 @@ func TestRedirect_InvalidLocation(t *testing.T) {
 	_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
 	if err == nil || s.attempts() != 1 {
 		t.Errorf("%d attempts, %v", s.attempts(), err)
-	}
-}
-
-func TestSameOrigin(t *testing.T) {
-	for _, test := range []struct {
-		base, target string
-		want         bool
-	}{
-		{"https://rent.example", "https://rent.example/other", true},
-		{"https://rent.example", "https://RENT.example:443/", true},
-		{"https://rent.example", "https://rent.example:8443/", false},
-		{"https://rent.example", "http://rent.example/", false},
-		{"https://rent.example:8443", "http://rent.example:8443/", false}, // only the scheme differs
-		{"https://rent.example", "https://rent.example.evil/", false},
-		{"https://rent.example", "https://evil.rent.example/", false},
-		{"https://rent.example", "https://user@rent.example/", false},
-	} {
-		if got := sameOrigin(mustURL(t, test.base+"/api/v1"), mustURL(t, test.target)); got != test.want {
-			t.Errorf("%s to %s: %t, want %t", test.base, test.target, got, test.want)
-		}
 	}
 }
 

@@ -68,10 +68,9 @@ func classifyError(c *call, err error) outcome {
 
 // isPermanent reports an error that each attempt would repeat before it sends anything.
 func isPermanent(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	return errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, errNotLoopback)
+	_, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, isNotTLS := errors.AsType[tls.RecordHeaderError](err)
+	return isUntrusted || isNotTLS || errors.Is(err, errNotLoopback)
 }
 
 // isDialError reports that no connection was made, also for a transport without support for httptrace.

@@ -19,7 +19,7 @@ const pingTimeout = 10 * time.Second
 
 // newTransport assembles the layers. A request passes them from the top of this list to the bottom.
 //
-//	retry       repeats the layers below, and follows redirects
+//	retry       repeats the layers below; it follows no redirects, because the API has none
 //	rate limit  waits until the rate limit allows the attempt; outside of timeout and log, which measure the API only
 //	reachable   gives up on an API that has never answered
 //	log         one line per attempt; omitted if there is no log
@@ -40,7 +40,7 @@ func newTransport(config Config, reach *reachability) http.RoundTripper {
 		reach:      reach,
 	}
 	return retryLayer{
-		client:     &http.Client{Transport: layers, CheckRedirect: checkRedirect},
+		next:       layers,
 		maxRetries: config.MaxRetries,
 		backoff:    config.Backoff,
 		reach:      reach,

@@ -2,12 +2,9 @@ package rental
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -21,12 +18,9 @@ const maxRequestedWait = 10 * time.Minute
 // an HTML page with status 200 or 404. A wrong base URL must not cost minutes.
 const maxForeignRetries = 2
 
-// maxRedirects is how many redirects a GET follows.
-const maxRedirects = 10
-
 // retryLayer repeats a request as classify allows.
 type retryLayer struct {
-	client     *http.Client // follows redirects
+	next       http.RoundTripper
 	maxRetries int
 	backoff    backoff.Exponential
 	reach      *reachability
@@ -50,7 +44,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		call.attempt++
 		call.maybeSent = false
-		resp, err := l.client.Do(req)
+		resp, err := l.next.RoundTrip(req)
 		outcome := classify(call, resp, err)
 		call.record(outcome)
 		if single || !l.mayRetry(outcome, counts) {
@@ -155,35 +149,10 @@ func jitter(wait time.Duration) time.Duration { return rand.N(min(wait/4, 5*time
 // failure describes the end of an attempt in a few words.
 func failure(resp *http.Response, err error) error {
 	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			return wrapped.Err
-		}
 		return err
 	}
 	if code, _, _ := parseErrorBody(bodyOf(resp).data); statusOfCode[code] == resp.StatusCode {
 		return fmt.Errorf("%d %s", resp.StatusCode, code)
 	}
 	return fmt.Errorf("%d %s, not from the API", resp.StatusCode, http.StatusText(resp.StatusCode))
-}
-
-// checkRedirect lets a GET follow redirects within its origin. For all other requests the redirect itself is the
-// response: the API key, the idempotency key and the body are for the configured address only, and net/http could
-// change the method.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	if first.Method != http.MethodGet || len(via) > maxRedirects || !sameOrigin(first.URL, req.URL) {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b) && b.User == nil
-}
-
-func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
