@@ -39,11 +39,9 @@ func (c *Change) setArguments(after values) {
 }
 
 // setChangedArguments sets the reviewed arguments of an updated fleet, if one of them changes.
-func (c *Change) setChangedArguments(change resourceChange, after values) {
-	was, _ := decode(change.Change.Before).(map[string]any)
-	is, _ := decode(change.Change.After).(map[string]any)
+func (c *Change) setChangedArguments(before, after values) {
 	for _, name := range reviewedArguments[c.Type] {
-		if after.isUnknown(name) || !reflect.DeepEqual(was[name], is[name]) {
+		if after.isUnknown(name) || !reflect.DeepEqual(before.attributes[name], after.attributes[name]) {
 			c.ChangedArguments = append(c.ChangedArguments, name)
 		}
 	}

@@ -134,7 +134,7 @@ func (b *builder) server(c resourceChange, change Change) {
 		s.RaisesCap = isRaised(before.number("max_price_kop_h"), s.MaxPriceKopH) ||
 			isRaised(before.maxKopH(c.Type), s.MaxKopH)
 		if c.Type == typeFleet {
-			s.setChangedArguments(c, after)
+			s.setChangedArguments(before, after)
 			s.Price = b.updatedFleet(&s, before, after, members)
 		} else {
 			s.Price = updatedInstance(&s, members[0], after)
