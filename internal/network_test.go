@@ -36,11 +36,9 @@ var mayReach = map[string][]string{
 	"internal/rental/client.go": {
 		"net/http.Client", "net/http.Client.CloseIdleConnections", "net/http.Client.Transport",
 	},
-	"internal/rental/transport_retry.go": {"net/http.Client", "net/http.Client.Do"},
 	"internal/rental/transport.go": {
 		"crypto/tls.Config", "crypto/tls.Config.MinVersion", "crypto/tls.VersionTLS12",
 		"net.Dialer", "net.Dialer.Control", "net.Dialer.DialContext", "net.Dialer.Timeout",
-		"net/http.Client", "net/http.Client.CheckRedirect", "net/http.Client.Transport",
 		"net/http.DefaultTransport", "net/http.HTTP2Config", "net/http.HTTP2Config.PingTimeout",
 		"net/http.HTTP2Config.SendPingTimeout", "net/http.ProxyFromEnvironment", "net/http.Transport",
 		"net/http.Transport.Clone", "net/http.Transport.DialContext", "net/http.Transport.ForceAttemptHTTP2",
@@ -77,11 +75,11 @@ var (
 	// harmless matches messages, addresses, constants and the handlers of a server.
 	harmless = regexp.MustCompile(`^(net/(netip|url)\.\w+|` +
 		`net\.(Addr|Conn|Error|Listener|OpError|SplitHostPort|JoinHostPort)|` +
-		`net/http\.((Err|Method|SameSite|Status)\w+|Error|Cookie|SetCookie|Header|MaxBytes(Error|Reader)|NotFound|` +
+		`net/http\.((Err|Method|Status)\w+|Error|(New)?CrossOriginProtection|Header|MaxBytes(Error|Reader)|NotFound|` +
 		`ParseTime|Redirect|Request|Response|RoundTripper|TimeFormat|Handler|HandlerFunc|NewServeMux|` +
 		`NewResponseController|ResponseController|ResponseWriter|ServeMux)|` +
 		`net/http/httptrace\.(ClientTrace|GotConnInfo|WithClientTrace)|` +
-		`syscall\.(SIG\w+|O_\w+|Stat_t)|crypto/tls\.CertificateVerificationError|` +
+		`syscall\.(SIG\w+|O_\w+|Stat_t)|crypto/tls\.(CertificateVerification|RecordHeader)Error|` +
 		`golang\.org/x/crypto/ssh\.(Certificate|PublicKey|FingerprintSHA256|ParseAuthorizedKey))(\.\w+)?$`)
 )
 

@@ -61,7 +61,8 @@ func (c *Client) ReadOmitted(ctx context.Context, inst Instance) Instance {
 	return inst
 }
 
-// FillOmitted sets the fields that the response omitted, and an import or a recovery needs, to those of another response.
+// FillOmitted sets the fields that the response omitted, and that an import or a recovery needs, to those of another
+// response.
 func (i *Instance) FillOmitted(other Instance) {
 	i.DiskGB = cmp.Or(i.DiskGB, other.DiskGB)
 	i.Image = cmp.Or(i.Image, other.Image)
