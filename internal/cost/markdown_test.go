@@ -183,16 +183,16 @@ func TestTable(t *testing.T) {
 	report := reportOf(t, update(instance, runs, limited), creation(instance, limited),
 		changeOf(instance, "gone", `"actions": ["delete"], "before": {`+runs+`}`),
 		changeOf(instance, "kept", `"actions": ["no-op"], "before": {`+runs+`}, "after": {`+runs+`}`))
-	const want = `SERVER                 CHANGE   PER HOUR NOW  PER HOUR AFTERWARDS
-gpurent_instance.x     update   48,00 ₽       48,00 ₽
-gpurent_instance.x     create   0,00 ₽        up to 90,00 ₽ + disk
-gpurent_instance.gone  destroy  48,00 ₽       0,00 ₽
-1 unchanged                     48,00 ₽       48,00 ₽
+	const want = `SERVER                 CHANGE   PER HOUR NOW        PER HOUR AFTERWARDS
+gpurent_instance.x     update        48,00 ₽                    48,00 ₽
+gpurent_instance.x     create         0,00 ₽       up to 90,00 ₽ + disk
+gpurent_instance.gone  destroy       48,00 ₽                     0,00 ₽
+1 unchanged                          48,00 ₽                    48,00 ₽
 
 "up to": the price cap, because the price is not known before the apply.
 "+ disk": disk beyond the base disk of an offer, or of stopped members of a fleet, comes in addition.
 
-per hour                        144,00 ₽      up to 186,00 ₽ + disk
+per hour                            144,00 ₽      up to 186,00 ₽ + disk
 per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk
 `
 	got := report.Table()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -58,10 +59,11 @@ func (r Report) unchanged() (before, after int64) {
 func (r Report) Table() string {
 	servers, sums := r.rows(math.MaxInt, func(name string) string { return rental.Printable(name, maxName) })
 	header := row{"SERVER", "CHANGE", "PER HOUR NOW", "PER HOUR AFTERWARDS"}
+	rows := slices.Concat([]row{header}, servers, sums)
 	var aligned, text strings.Builder
 	table := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
-	for _, row := range slices.Concat([]row{header}, servers, sums) {
-		fmt.Fprintln(table, strings.Join(row[:], "\t"))
+	for _, row := range rows {
+		fmt.Fprintf(table, "%s\t%s\t%*s\t%*s\n", row[0], row[1], width(rows, 2), row[2], width(rows, 3), row[3])
 	}
 	_ = table.Flush() // a strings.Builder has no errors
 	lines := slices.Collect(strings.Lines(aligned.String()))
@@ -76,4 +78,12 @@ func (r Report) Table() string {
 		text.WriteString("\n")
 	}
 	return text.String() + strings.Join(lines[1+len(servers):], "")
+}
+
+// width returns the number of characters of the longest cell of a column.
+func width(rows []row, column int) (longest int) {
+	for _, row := range rows {
+		longest = max(longest, utf8.RuneCountInString(row[column]))
+	}
+	return longest
 }
