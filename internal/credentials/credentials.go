@@ -3,6 +3,7 @@
 package credentials
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,45 +55,50 @@ const maxSize = 1 << 20
 // Load reads the file at path. A missing file is empty. On Unix, Load returns an error if the file belongs to another
 // user, if others can read it, or if others can replace it because they can write to its folder.
 func Load(path string) (File, error) {
-	d, err := read(path)
-	if err != nil {
-		return File{}, err
-	}
-	return d.file, nil
-}
-
-// read reads the file with unknown fields. It checks the opened file, because the file at path can change.
-func read(path string) (document, error) {
+	// The checks are of the opened file, because the file at path can change.
 	file, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return parse([]byte("{}"))
+		return File{}, nil
 	}
 	if err != nil {
-		return document{}, fmt.Errorf("reading the credentials file: %w", err)
+		return File{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return document{}, fmt.Errorf("reading the credentials file: %w", err)
+		return File{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxSize {
-		return document{}, fmt.Errorf("the credentials file %s is not a file with API keys: remove it", path)
+		return File{}, fmt.Errorf("the credentials file %s is not a file with API keys: remove it", path)
 	}
 	if err := checkFile(path, info, os.Geteuid()); err != nil {
-		return document{}, err
+		return File{}, err
 	}
 	if _, err := resolve(path); err != nil {
-		return document{}, err
+		return File{}, err
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxSize+1))
 	if err != nil {
-		return document{}, fmt.Errorf("reading the credentials file: %w", err)
+		return File{}, fmt.Errorf("reading the credentials file: %w", err)
 	}
-	d, err := parse(content)
-	if err != nil {
-		return document{}, fmt.Errorf("the credentials file %s %w", path, err)
+	return parse(path, content)
+}
+
+// errFormat does not contain the error of encoding/json, which could contain a part of a key.
+var errFormat = errors.New("is not valid JSON of the expected format: correct it, or remove it")
+
+// parse removes white space around the current base URL and the keys, which may have been added by hand.
+func parse(path string, content []byte) (File, error) {
+	var file *File
+	if json.Unmarshal(content, &file) != nil || file == nil {
+		return File{}, fmt.Errorf("the credentials file %s %w", path, errFormat)
 	}
-	return d, nil
+	file.Current = strings.TrimSpace(file.Current)
+	for baseURL, credential := range file.Credentials {
+		credential.APIKey = strings.TrimSpace(credential.APIKey)
+		file.Credentials[baseURL] = credential
+	}
+	return *file, nil
 }
 
 // resolve returns the path of the file without symbolic links. It checks the folder of path and the folder of the
@@ -159,6 +165,17 @@ func (f File) Find(baseURL string) (Credential, bool) {
 		}
 	}
 	return Credential{}, false
+}
+
+// remove removes and returns the credentials for a base URL that match.
+func (f File) remove(baseURL string, match func(Credential) bool) (removed []Credential) {
+	for known, credential := range f.Credentials {
+		if Same(known, baseURL) && match(credential) {
+			delete(f.Credentials, known)
+			removed = append(removed, credential)
+		}
+	}
+	return removed
 }
 
 // Same reports whether two base URLs are equal except for the case of the host, trailing slashes and white space around

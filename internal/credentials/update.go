@@ -2,6 +2,7 @@ package credentials
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,16 +22,18 @@ const (
 
 // Check reports whether Save would work, without changing the file. It creates the folder of the file.
 func Check(ctx context.Context, path string) error {
-	noChange := func(*document) error { return nil }
-	return stage(ctx, path, noChange, func(staged, _ string) error { return atomicfile.Remove(staged) })
+	return stage(ctx, path, func(*File) {}, func(staged, _ string) error { return atomicfile.Remove(staged) })
 }
 
 // Save stores a credential in the file at path and makes its base URL the current one. It returns the credentials for
 // the same base URL that it replaces. The rest of the file stays. With an error, the file is unchanged.
 func Save(ctx context.Context, path, baseURL string, credential Credential) (replaced []Credential, err error) {
-	err = update(ctx, path, func(d *document) error {
-		replaced, err = d.set(baseURL, credential)
-		return err
+	err = update(ctx, path, func(file *File) {
+		replaced = file.remove(baseURL, func(Credential) bool { return true })
+		if file.Credentials == nil {
+			file.Credentials = map[string]Credential{}
+		}
+		file.Credentials[baseURL], file.Current = credential, baseURL
 	})
 	if err != nil {
 		return nil, err
@@ -40,17 +43,16 @@ func Save(ctx context.Context, path, baseURL string, credential Credential) (rep
 
 // Forget removes a credential from the file at path. It keeps another key for the same base URL.
 func Forget(ctx context.Context, path, baseURL string, credential Credential) error {
-	return update(ctx, path, func(d *document) error {
-		d.remove(baseURL, func(known Credential) bool { return known.APIKey == credential.APIKey })
-		if _, found := d.file.Find(baseURL); !found && Same(d.file.Current, baseURL) {
-			d.file.Current = ""
+	return update(ctx, path, func(file *File) {
+		file.remove(baseURL, func(known Credential) bool { return known.APIKey == credential.APIKey })
+		if _, found := file.Find(baseURL); !found && Same(file.Current, baseURL) {
+			file.Current = ""
 		}
-		return nil
 	})
 }
 
 // update changes the file atomically, also if other processes change it or this process is killed.
-func update(ctx context.Context, path string, change func(*document) error) error {
+func update(ctx context.Context, path string, change func(*File)) error {
 	return stage(ctx, path, change, func(staged, file string) error {
 		if err := atomicfile.Rename(staged, file); err != nil {
 			return errors.Join(fmt.Errorf("replacing the credentials file: %w", err), atomicfile.Remove(staged))
@@ -61,25 +63,23 @@ func update(ctx context.Context, path string, change func(*document) error) erro
 
 // stage locks the file, writes the changed content to a new file beside it, and calls finish with both paths.
 func stage(
-	ctx context.Context, path string, change func(*document) error, finish func(staged, file string) error,
+	ctx context.Context, path string, change func(*File), finish func(staged, file string) error,
 ) error {
-	return withLock(ctx, path, func(file string) error {
-		d, err := read(file)
+	return withLock(ctx, path, func(resolved string) error {
+		file, err := Load(resolved)
 		if err != nil {
 			return err
 		}
-		if err := change(&d); err != nil {
-			return err
-		}
-		content, err := d.encode()
+		change(&file)
+		content, err := json.MarshalIndent(file, "", "  ")
 		if err != nil {
 			return err
 		}
-		staged := file + ".new"
-		if err := atomicfile.WriteNew(staged, content, true); err != nil {
+		staged := resolved + ".new"
+		if err := atomicfile.WriteNew(staged, append(content, '\n'), true); err != nil {
 			return fmt.Errorf("writing the credentials file: %w", err)
 		}
-		return finish(staged, file)
+		return finish(staged, resolved)
 	})
 }
 

@@ -1,9 +1,7 @@
 package credentials
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,27 +107,6 @@ func TestSave_FileModes(t *testing.T) {
 	}
 	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 2 {
 		t.Errorf("files %v, want the file and its lock; %v", left, err)
-	}
-}
-
-// Unknown fields stay, except those of a replaced credential.
-func TestSave_KeepsUnknownFields(t *testing.T) {
-	path := writeFile(t, `{"telemetry":{"off":true,"n":12345678901234567890},"current":"`+otherURL+`","credentials":{
-		"`+thisURL+`":{"api_key":"old","expires_at":"soon"},"`+otherURL+`":{"api_key":"two","refresh":["a",1.50]}}}`, 0o600)
-	save(t, path, thisURL, "new")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	if err := json.Compact(&got, content); err != nil {
-		t.Fatal(err)
-	}
-	want := `{"credentials":{"` + otherURL + `":{"api_key":"two","refresh":["a",1.50]},"` + thisURL +
-		`":{"api_key":"new","key_id":"id-of-new"}},` +
-		`"current":"` + thisURL + `","telemetry":{"off":true,"n":12345678901234567890}}`
-	if got.String() != want {
-		t.Errorf("the file contains\n%s, want\n%s", &got, want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // contain, where $1 and $2 are parts of the text.
 var constraints = []struct{ text, description string }{
 	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2"},
+	{`^value must be at least sum of (\w+)$`, "not below `$1`"},
 	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2."},
 	{`^value must be one of: \["(.+)"\]$`, "Valid values: `$1`"},
 	{`^(?:string length must be|(?:set|list) must contain) at least 1\b`, " not be empty."},
@@ -20,7 +21,7 @@ var constraints = []struct{ text, description string }{
 	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 "},
 	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 "},
 	{`^Ensure that one and only one attribute`, "Exactly one of "},
-	{`^a duration\b`, "Go duration such as `"},
+	{`^must be a duration\b`, "Go duration such as `"},
 	{`^must be a string containing a sequence of decimal numbers`, "Go duration such as `"},
 	{`^must be a model slug without commas`, "without commas"},
 	{`^must be two capital letters`, "in upper case"},

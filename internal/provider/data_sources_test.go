@@ -74,7 +74,7 @@ func TestDataSources_EndlessLists(t *testing.T) {
 	}
 }
 
-// An object that may be an entry that cannot be read is never just "not found".
+// Entries that cannot be read are named beside an object that is not found, because it may be one of them.
 func TestDataSources_UnreadableEntries(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -82,18 +82,18 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 			`"next_cursor":null}`)
 	}))
 	t.Cleanup(server.Close)
-	const skipped, mayBe = "They were left out", "It may be one of the entries of the list that cannot be read"
+	const skipped, missing = "They were left out", "Existing: "
 	for name, test := range map[string]struct {
 		dataSource, argument, value string
 		want                        []string // parts of the diagnostics
 	}{
 		"an SSH key that can be read": {"gpurent_ssh_key", "name", "one", []string{skipped}},
-		"an SSH key":                  {"gpurent_ssh_key", "name", "two", []string{skipped, mayBe}},
-		"an API key":                  {"gpurent_api_key", "name", "two", []string{skipped, mayBe}},
-		"a template by name":          {"gpurent_template", "name", "two", []string{skipped, "Existing: one"}},
+		"an SSH key":                  {"gpurent_ssh_key", "name", "two", []string{skipped, missing}},
+		"an API key":                  {"gpurent_api_key", "name", "two", []string{skipped, missing}},
+		"a template by name":          {"gpurent_template", "name", "two", []string{skipped, missing}},
 		"a template by slug":          {"gpurent_template", "slug", "two", []string{"it cannot be read"}},
-		"a GPU model":                 {"gpurent_gpu", "slug", "two", []string{"it cannot be read"}},
-		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, "Existing: one"}},
+		"a GPU model":                 {"gpurent_gpu", "slug", "two", []string{skipped, missing}},
+		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, missing}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := readDataSource(t, server.URL+"/api/v1", test.dataSource, map[string]any{test.argument: test.value})

@@ -76,16 +76,9 @@ func addOtherKey(diags *diag.Diagnostics, source tfkit.Text) {
 }
 
 // addUnknownAtApply reports that an apply has no address or no key.
-func addUnknownAtApply(diags *diag.Diagnostics, addressUnknown bool) {
-	const target = "first apply the resource that it depends on, with -target, and then run again."
-	if addressUnknown {
-		tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url is not known, because "+
-			"it depends on a resource that does not exist. Nothing was changed. Set base_url to the address of the service, "+
-			"or "+target)
-		return
-	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument api_key is not known, because it "+
-		"depends on a resource that does not exist, such as an API key that has expired, and there is no other key. "+
-		"Nothing was changed. Set "+EnvAPIKey+" to a key of the same account, and "+EnvBaseURL+" unless base_url is set, "+
-		"or "+target)
+func addUnknownAtApply(diags *diag.Diagnostics) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url or api_key is not "+
+		"known, because it depends on a resource that does not exist, such as an API key that has expired, and there is no "+
+		"other key. Nothing was changed. Set base_url to the address of the service, and "+EnvAPIKey+" to a key of the "+
+		"same account, or first apply the resource that it depends on, with -target, and then run again.")
 }

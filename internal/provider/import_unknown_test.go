@@ -27,7 +27,7 @@ func TestImportResourceState_UnknownProviderConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const want = "Cannot import: the provider configuration is unknown"
+			const want = "Provider configuration is unknown"
 			if len(imported.Diagnostics) != 1 || imported.Diagnostics[0].Summary != want || len(imported.ImportedResources) > 0 {
 				t.Errorf("%s unknown: the import of a %s returns %v and %v", unknown, name, imported.Diagnostics,
 					imported.ImportedResources)

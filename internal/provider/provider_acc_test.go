@@ -87,9 +87,9 @@ func TestAccProvider_invalidConfiguration(t *testing.T) {
 	var steps []resource.TestStep
 	for _, test := range []struct{ config, message string }{
 		{env.Provider(`language = "fr"`), `value must be one of`},
-		{env.Provider(`request_timeout = "soon"`), `Not a duration`},
-		{env.Provider(`request_timeout = "0s"`), `Not a duration`},
-		{env.Provider(`request_timeout = "-1s"`), `Not a duration`},
+		{env.Provider(`request_timeout = "soon"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
+		{env.Provider(`request_timeout = "0s"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
+		{env.Provider(`request_timeout = "-1s"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
 		{`provider "gpurent" { base_url = "http://rent.example/api/v1" }`, `http`},
 		{`provider "gpurent" { base_url = "" }`, `at least 1`},
 		{"provider \"gpurent\" {\n  base_url = \"https://rent.example/api/v1\"\n  max_retries = -1\n}\n",

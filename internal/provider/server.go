@@ -96,7 +96,7 @@ func (s *server) ApplyResourceChange(
 	var diags diag.Diagnostics
 	if meta := s.provider.meta.Load(); meta != nil && !meta.Ready() {
 		if meta.KeySource == "" {
-			addUnknownAtApply(&diags, meta.Client == nil)
+			addUnknownAtApply(&diags)
 			return &tfprotov6.ApplyResourceChangeResponse{
 				NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity,
 				Diagnostics: toProtocol(diags),

@@ -19,59 +19,49 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/offer"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/sshkey"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/template"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// services lists the service packages.
-func services() []tfkit.ServicePackage {
-	return []tfkit.ServicePackage{
-		account.Service(),
-		apikey.Service(),
-		fleet.Service(),
-		gpu.Service(),
-		instance.Service(),
-		money.Service(),
-		offer.Service(),
-		sshkey.Service(),
-		template.Service(),
-	}
-}
-
-// collect returns the types of one kind of all services.
-func collect[T any](of func(tfkit.ServicePackage) []func() T) []func() T {
-	var all []func() T
-	for _, service := range services() {
-		all = append(all, of(service)...)
-	}
-	return all
-}
 
 // Resources implements provider.Provider.
 func (p *gpurentProvider) Resources(context.Context) []func() resource.Resource {
-	return collect(func(s tfkit.ServicePackage) []func() resource.Resource { return s.Resources })
+	return []func() resource.Resource{
+		apikey.NewResource, fleet.NewResource, instance.NewResource, sshkey.NewResource, template.NewResource,
+	}
 }
 
 // DataSources implements provider.Provider.
 func (p *gpurentProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return collect(func(s tfkit.ServicePackage) []func() datasource.DataSource { return s.DataSources })
+	return []func() datasource.DataSource{
+		account.NewDataSource,
+		apikey.NewDataSource, apikey.NewDataSources,
+		gpu.NewDataSource, gpu.NewDataSources,
+		instance.NewDataSource, instance.NewDataSources, instance.NewLogs,
+		money.NewBalance, money.NewTransactions,
+		offer.NewDataSource, offer.NewDataSources,
+		sshkey.NewDataSource, sshkey.NewDataSources,
+		template.NewDataSource, template.NewDataSources,
+	}
 }
 
 // EphemeralResources implements provider.ProviderWithEphemeralResources.
 func (p *gpurentProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return collect(func(s tfkit.ServicePackage) []func() ephemeral.EphemeralResource { return s.EphemeralResources })
+	return []func() ephemeral.EphemeralResource{apikey.NewEphemeral}
 }
 
 // ListResources implements provider.ProviderWithListResources.
 func (p *gpurentProvider) ListResources(context.Context) []func() list.ListResource {
-	return collect(func(s tfkit.ServicePackage) []func() list.ListResource { return s.ListResources })
+	return []func() list.ListResource{
+		apikey.NewList, fleet.NewList, instance.NewList, sshkey.NewList, template.NewList,
+	}
 }
 
 // Actions implements provider.ProviderWithActions.
 func (p *gpurentProvider) Actions(context.Context) []func() action.Action {
-	return collect(func(s tfkit.ServicePackage) []func() action.Action { return s.Actions })
+	return []func() action.Action{instance.NewStart, instance.NewStop, instance.NewRestart}
 }
 
 // Functions implements provider.ProviderWithFunctions.
 func (p *gpurentProvider) Functions(context.Context) []func() function.Function {
-	return collect(func(s tfkit.ServicePackage) []func() function.Function { return s.Functions })
+	return []func() function.Function{
+		instance.NewSSHConfig, money.NewFormatRub, money.NewKopecks, money.NewMonthlyKop, sshkey.NewFingerprint,
+	}
 }

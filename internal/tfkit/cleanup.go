@@ -6,16 +6,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 // Cleanup undoes temporary creations of a process before the process ends, because an interrupted or killed CLI does
 // not close ephemeral resources. The zero value is ready for use.
 type Cleanup struct {
 	mu       sync.Mutex
-	running  bool             // Run was called: nothing more may be created
-	creating int              // creations in progress
-	tasks    map[Text]cleanup // by their names
-	changed  chan struct{}    // closed by the next change
+	ending   bool              // Run was called: nothing more may be created
+	creating int               // creations in progress
+	tasks    map[Text]*cleanup // by their names
 }
 
 // Task undoes one creation.
@@ -28,114 +30,66 @@ type Task struct {
 	OnDone func()
 }
 
-// cleanup is a task with the values of the context that registered it. The logger needs them.
+// cleanup is a task that is not done.
 type cleanup struct {
 	Task
-	values context.Context
+	values  context.Context // of the call that registered it. The logger needs them
+	started bool            // by Run
+	err     error           // of Undo, once it has failed
 }
+
+// cleanupPoll is the pause between two checks of the tasks by Run.
+const cleanupPoll = 10 * time.Millisecond
 
 // Begin records a creation before its request is sent. The caller calls end when the result is registered. ok is false
 // if the process is about to end: then nothing may be created.
 func (c *Cleanup) Begin() (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running {
+	if c.ending {
 		return nil, false
 	}
 	c.creating++
-	return func() { c.change(func() { c.creating-- }) }, true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.creating--
+	}, true
 }
 
 // Register adds a task.
 func (c *Cleanup) Register(ctx context.Context, task Task) {
-	c.change(func() {
-		if c.tasks == nil {
-			c.tasks = map[Text]cleanup{}
-		}
-		c.tasks[task.Name] = cleanup{task, context.WithoutCancel(ctx)}
-	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tasks == nil {
+		c.tasks = map[Text]*cleanup{}
+	}
+	c.tasks[task.Name] = &cleanup{Task: task, values: context.WithoutCancel(ctx)}
 }
 
 // Done removes a task that is undone.
 func (c *Cleanup) Done(name Text) {
-	c.change(func() {
-		if task, found := c.tasks[name]; found {
-			delete(c.tasks, name)
-			task.OnDone()
-		}
-	})
-}
-
-func (c *Cleanup) change(how func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	how()
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
+	if task, found := c.tasks[name]; found {
+		delete(c.tasks, name)
+		task.OnDone()
 	}
 }
 
 // Run undoes all creations concurrently, including those in progress, until the deadline of ctx. It returns an error
 // for each object that was not deleted.
 func (c *Cleanup) Run(ctx context.Context) []error {
-	failures := map[Text]error{} // by task; nil while it is in progress
-	for {
-		idle, changed := c.undo(ctx, failures)
-		if idle {
+	for !c.undo(ctx) {
+		if backoff.Sleep(ctx, cleanupPoll) != nil {
 			break
 		}
-		select {
-		case <-changed:
-			continue
-		case <-ctx.Done():
-		}
-		break
 	}
-	return c.remaining(failures)
-}
-
-// undo starts the tasks that are not started yet. It returns whether all have ended, and a channel that is closed by
-// the next change.
-func (c *Cleanup) undo(ctx context.Context, failures map[Text]error) (idle bool, changed <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.running = true
-	if c.changed == nil {
-		c.changed = make(chan struct{})
-	}
-	deadline, _ := ctx.Deadline()
-	running := 0
-	for name, task := range c.tasks {
-		failure, tried := failures[name]
-		if tried && failure != nil {
-			continue
-		}
-		running++
-		if tried {
-			continue
-		}
-		failures[name] = nil
-		go func() { //nolint:contextcheck // it ends at the deadline of ctx
-			ctx, cancel := context.WithDeadline(task.values, deadline)
-			defer cancel()
-			err := task.Undo(ctx)
-			c.change(func() { failures[name] = err })
-			if err == nil {
-				c.Done(name)
-			}
-		}()
-	}
-	return running == 0 && c.creating == 0, c.changed
-}
-
-// remaining returns an error for each object that was not deleted.
-func (c *Cleanup) remaining(failures map[Text]error) []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var left []error
 	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
-		err := failures[name]
+		err := c.tasks[name].err
 		if err == nil {
 			err = context.DeadlineExceeded
 		}
@@ -145,4 +99,33 @@ func (c *Cleanup) remaining(failures map[Text]error) []error {
 		left = append(left, fmt.Errorf("the outcome of requests to create an object is unknown (requests: %d)", c.creating))
 	}
 	return left
+}
+
+// undo starts the tasks that are not started yet, and reports whether all have ended and none can follow.
+func (c *Cleanup) undo(ctx context.Context) (ended bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = true
+	ended = c.creating == 0
+	deadline, _ := ctx.Deadline()
+	for name, task := range c.tasks {
+		ended = ended && task.err != nil
+		if task.started {
+			continue
+		}
+		task.started = true
+		go func() { //nolint:contextcheck // it ends at the deadline of ctx
+			ctx, cancel := context.WithDeadline(task.values, deadline)
+			defer cancel()
+			err := task.Undo(ctx)
+			if err == nil {
+				c.Done(name)
+				return
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			task.err = err
+		}()
+	}
+	return ended
 }

@@ -47,8 +47,6 @@ type CreateOnce[T any] struct {
 const (
 	// maxCreateAttempts bounds the creation requests if their responses are lost.
 	maxCreateAttempts = 3
-	// maxListAttempts bounds the attempts of a list or a deletion. Giving up could leave an object that is in no state.
-	maxListAttempts = 5
 	// createListings is how many lists are read during InFlight before the request is considered failed.
 	createListings = 5
 )
@@ -168,11 +166,8 @@ func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
 
 // list returns the objects that this creation may have created.
 func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
-	var all, found []T
-	err := retry(ctx, func() (err error) {
-		all, err = a.once.List(ctx)
-		return err
-	})
+	var found []T
+	all, err := a.once.List(ctx)
 	for _, item := range all {
 		if !a.known[a.once.ID(item)] && a.once.Matches(item) {
 			found = append(found, item)
@@ -196,19 +191,9 @@ func (a *createAttempt[T]) discardAll(ctx context.Context, items []T) error {
 	var problems []error
 	for _, item := range items {
 		a.known[a.once.ID(item)] = true
-		err := retry(ctx, func() error { return a.once.Discard(ctx, item) })
-		if err != nil && !rental.IsNotFound(err) {
+		if err := a.once.Discard(ctx, item); err != nil && !rental.IsNotFound(err) {
 			problems = append(problems, fmt.Errorf("%s was created, but deleting it failed: %w", a.once.ID(item), err))
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// retry sends a request until it succeeds, at most maxListAttempts times. It does not repeat after "not found".
-func retry(ctx context.Context, do func() error) error {
-	err := do()
-	for try := 1; err != nil && !rental.IsNotFound(err) && try < maxListAttempts && ctx.Err() == nil; try++ {
-		err = do()
-	}
-	return err
 }

@@ -1,50 +1,35 @@
 package tfkit
 
 import (
-	"cmp"
-	"strconv"
-	"strings"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // Summaries of diagnostics.
 const (
-	summaryCannot              = "Cannot %s"
-	summaryConfigUnknown       = "Provider configuration is unknown"
-	summaryNotConfigured       = "Provider not configured"
-	summaryMissingKey          = "Missing API key"
-	summaryCannotImportUnknown = "Cannot import: the provider configuration is unknown"
-	summaryEmptyImportID       = "Empty import id"
-	summaryNotRefreshed        = "Not refreshed"
-	summarySkipped             = "Some %s cannot be read"
-	summarySeveralNamed        = "Several %ss have this name"
-	summarySeveralWith         = "Several %ss have this %s"
-	summaryNoneWith            = "No %s with this %s"
-	summaryNotADuration        = "Not a duration"
-	summaryOtherOrigin         = "Cannot find %s in this account"
-	summaryMissing             = "Objects no longer exist"
-	summaryUnchecked           = "New resources were not checked"
-	summaryInvalidValue        = "Invalid Attribute Value"
+	summaryCannot        = "Cannot %s"
+	summaryConfigUnknown = "Provider configuration is unknown"
+	summaryMissingKey    = "Missing API key"
+	summaryEmptyImportID = "Empty import id"
+	summaryNotRefreshed  = "Not refreshed"
+	summarySkipped       = "Some %s cannot be read"
+	summarySeveralWith   = "Several %ss have this %s"
+	summaryNoneWith      = "No %s with this %s"
+	summaryOtherOrigin   = "Cannot find %s in this account"
+	summaryMissing       = "Objects no longer exist"
+	summaryUnchecked     = "New resources were not checked"
+	summaryInvalidValue  = "Invalid Attribute Value"
 )
 
-// addConfigUnknown reports that an operation needs a provider configuration that is not known yet. early is the
-// operation, such as "a data source is read". later is what moves it to the apply, empty if nothing does.
-func addConfigUnknown(diags *diag.Diagnostics, early, later Text) {
-	if later != "" {
-		later = ", or " + later + ", which moves it to the apply"
-	}
+// addConfigUnknown reports that an operation needs a provider configuration that is not known yet.
+func addConfigUnknown(diags *diag.Diagnostics) {
 	AddError(diags, Summaryf(summaryConfigUnknown),
-		Textf("base_url or api_key of the provider depends on a resource that this "+
-			"run has not created yet, and %s before that. First apply that resource with -target%s.", early, later))
-}
-
-func addNotConfigured(diags *diag.Diagnostics, data any) {
-	AddError(diags, Summaryf(summaryNotConfigured),
-		Textf("Expected *tfkit.Meta, got %T. This is a bug in the provider. Please report it.", data))
+		"base_url or api_key of the provider depends on a resource that this run has not created yet, so that no request "+
+			"can be sent. First apply that resource with -target. What depends on the resource is read or opened at the apply "+
+			"instead: add it to depends_on of a data source, or use it in an argument of an ephemeral resource, such as the "+
+			"name.")
 }
 
 func addMissingKey(diags *diag.Diagnostics) {
@@ -53,13 +38,6 @@ func addMissingKey(diags *diag.Diagnostics) {
 			"stores a key in the credentials file (credentials.json in the gpurent folder of your user configuration). Or "+
 			"create a key in the service's console and set the provider argument api_key or the environment variable "+
 			"GPURENT_API_KEY.")
-}
-
-func addCannotImportUnknown(diags *diag.Diagnostics) {
-	AddError(diags, Summaryf(summaryCannotImportUnknown),
-		"base_url or api_key of the provider is known only after apply, so the "+
-			"object cannot be read. Nothing was imported. First apply the resource that the provider configuration depends on "+
-			"(-target), then import.")
 }
 
 func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
@@ -100,19 +78,11 @@ const maxMissing = 100
 
 // missingText describes objects of a kind.
 func missingText(kind Text, ids []string) Text {
-	names := make([]Text, 0, len(ids))
-	for _, id := range ids[:min(len(ids), maxMissing)] {
-		names = append(names, Textf("%s", id))
-	}
 	text := Textf("%d %ss no longer exist: ", len(ids), kind)
 	if len(ids) == 1 {
 		text = Textf("1 %s no longer exists: ", kind)
 	}
-	text += join(names, ", ")
-	if more := len(ids) - len(names); more > 0 {
-		text += Textf(" and %d more", more)
-	}
-	return text + ".\n"
+	return text + joined(ids, ", ", maxMissing) + ".\n"
 }
 
 func addUnchecked(diags *diag.Diagnostics, err error) {
@@ -126,106 +96,41 @@ func addMissing(diags *diag.Diagnostics, all Text) {
 		"leave the state. The plan creates again what the configuration contains.")
 }
 
-func addNotADuration(diags *diag.Diagnostics, at path.Path, description Text) {
-	AddAttributeError(diags, at, Summaryf(summaryNotADuration),
-		Textf("The value of %s is not %s.", at.String(), description))
-}
-
 // addInvalidValue has the summary of the errors of the framework's validators.
 func addInvalidValue(diags *diag.Diagnostics, at path.Path, description Text) {
 	AddAttributeError(diags, at, Summaryf(summaryInvalidValue), Textf("Attribute %s %s.", at.String(), description))
 }
 
 // addSkipped names the entries of a list that cannot be read.
-func addSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
-	var lines Text
-	for _, entry := range entries[:min(len(entries), maxListed)] {
-		lines += Textf("\n  %s: %s", cmp.Or(entry.ID, "without an id"), entry.Err)
-	}
+func addSkipped(diags *diag.Diagnostics, kind Text, entries []string) {
 	AddWarning(diags, Summaryf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
-		"provider cannot read. They were left out:%s%s\n\nUpdate the provider if there is a newer version, or contact the "+
-		"service's support.", len(entries), lines, andMore("\n  ", len(entries))))
+		"provider cannot read. They were left out:\n  %s\n\nUpdate the provider if there is a newer version, or contact the "+
+		"service's support.", len(entries), joined(entries, "\n  ", maxListed)))
 }
 
-// addSeveralNamed reports that several objects have a name.
-func addSeveralNamed(diags *diag.Diagnostics, l Lookup, matches []Named) {
-	lines := linesOf(matches, func(n Named) Text { return Textf("%s", n.Key) })
-	AddAttributeError(diags, path.Root(argumentName), Summaryf(summarySeveralNamed, l.Kind),
-		Textf("Set %s instead of name, or make the name unique:%s", l.Key, lines))
-}
-
-// addSeveralWithKey reports that several objects have a key.
-func addSeveralWithKey(diags *diag.Diagnostics, l Lookup, matches []Named) {
-	lines := linesOf(matches, func(n Named) Text { return quote(n.Name) })
-	AddAttributeError(diags, path.Root(l.Key), Summaryf(summarySeveralWith, l.Kind, l.Key),
-		Textf("Set name instead of %s. If the names are also equal, delete each %s that you do not need:%s", l.Key, l.Kind,
-			lines))
-}
-
-// linesOf returns a line for each object, with its label and its note.
-func linesOf(objects []Named, label func(Named) Text) Text {
-	var lines Text
-	for _, object := range objects[:min(len(objects), maxListed)] {
-		lines += "\n  " + label(object)
-		if object.Note != "" {
-			lines += Textf(" (%s)", object.Note)
-		}
+// addSeveralFound reports that several objects have a value of an argument.
+func addSeveralFound(diags *diag.Diagnostics, kind Text, argument, other string, matches []Named) {
+	lines := make([]string, len(matches))
+	for i, match := range matches {
+		lines[i] = fmt.Sprintf("%s: %s", match, match.Note)
 	}
-	return lines + andMore("\n  ", len(objects))
+	AddAttributeError(diags, path.Root(argument), Summaryf(summarySeveralWith, kind, argument),
+		Textf("Set %s instead of %s, or delete what you do not need:\n  %s", other, argument,
+			joined(lines, "\n  ", maxListed)))
 }
-
-// mayBeSkipped is the hint for an object without a match in a list that has entries that cannot be read.
-const mayBeSkipped Text = "It may be one of the entries of the list that cannot be read, which a warning names."
 
 // addNoneFound reports that no object has a value of an argument.
-func addNoneFound(diags *diag.Diagnostics, l Lookup, argument, value string, hint Text, objects []Named) {
-	var detail Text
-	switch other, object, ok := l.other(argument, value, objects); {
-	case ok && l.KeyOnly:
-		detail = Textf("It is the %s of one: set %s to %s.\n\n", other, argument, quote(object.Key))
-	case ok:
-		detail = Textf("It is the %s of one: set %s instead of %s.\n\n", other, other, argument)
+func addNoneFound(diags *diag.Diagnostics, kind Text, argument string, list, hint Text, objects []Named) {
+	names := make([]string, len(objects))
+	for i, object := range objects {
+		names[i] = object.String()
 	}
-	var names []Text
-	for _, object := range objects[:min(len(objects), maxListed)] {
-		name := Textf("%s", object.Key)
-		switch {
-		case object.Key == "":
-			name = quote(object.Name)
-		case object.Name != "":
-			name = Textf("%s (%s)", object.Key, quote(object.Name))
-		}
-		names = append(names, name)
+	detail := Textf("Existing: %s. The data source %s lists all of them.", List(names), list)
+	if len(objects) == 0 {
+		detail = Textf("The list of the API contains no %s.", kind)
 	}
-	switch {
-	case len(objects) > 0:
-		detail += Textf("Existing: %s%s. The data source %s lists all of them.\n\n", join(names, ", "),
-			andMore(", ", len(objects)), l.List)
-	case hint != mayBeSkipped:
-		detail += Textf("The list of the API contains no %s.\n\n", l.Kind)
+	if hint != "" {
+		detail += "\n\n" + hint
 	}
-	detail = Text(strings.TrimSpace(string(detail + hint)))
-	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, l.Kind, argument), detail)
-}
-
-// maxQuoted is how many characters of a text quote shows, each of which may be escaped.
-const maxQuoted = 100
-
-// quote escapes invisible characters, such as a no-break space: they may be why two names differ.
-func quote(text string) Text {
-	if runes := []rune(text); len(runes) > maxQuoted {
-		text = string(runes[:maxQuoted]) + "…"
-	}
-	return Text(strconv.Quote(text))
-}
-
-func join(texts []Text, separator Text) Text {
-	var joined Text
-	for i, text := range texts {
-		if i > 0 {
-			joined += separator
-		}
-		joined += text
-	}
-	return joined
+	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, kind, argument), detail)
 }

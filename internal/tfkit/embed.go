@@ -4,31 +4,18 @@ import "github.com/hashicorp/terraform-plugin-framework/diag"
 
 // The other embed files contain a struct for each kind of type, which the types of that kind embed.
 
-// requireConfig is false, with an error, if the provider configuration is not known. early and later are those of
-// addConfigUnknown.
-func requireConfig(meta *Meta, diags *diag.Diagnostics, early, later Text) bool {
-	if !meta.Ready() {
-		addConfigUnknown(diags, early, later)
+// RequireConfig is Ready, with an error if it is false.
+func (m *Meta) RequireConfig(diags *diag.Diagnostics) bool {
+	if !m.Ready() {
+		addConfigUnknown(diags)
 	}
-	return meta.Ready()
+	return m.Ready()
 }
 
-// metaFrom is nil without an error during validation, when no provider is configured.
-func metaFrom(providerData any, diags *diag.Diagnostics) *Meta {
-	if providerData == nil {
-		return nil
-	}
-	meta, ok := providerData.(*Meta)
-	if !ok {
-		addNotConfigured(diags, providerData)
-		return nil
-	}
-	return meta
-}
-
-// metaWithKey is metaFrom for types that need an API key.
-func metaWithKey(providerData any, diags *diag.Diagnostics) *Meta {
-	meta := metaFrom(providerData, diags)
+// configuredMeta returns the configured provider for types that need an API key, with an error if there is none. The
+// result is nil during validation, when no provider is configured.
+func configuredMeta(providerData any, diags *diag.Diagnostics) *Meta {
+	meta, _ := providerData.(*Meta)
 	requireKey(meta, diags)
 	return meta
 }

@@ -24,7 +24,7 @@ func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest,
 
 // Configure implements datasource.DataSourceWithConfigure.
 func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.Meta = metaFrom(req.ProviderData, &resp.Diagnostics)
+	d.Meta, _ = req.ProviderData.(*Meta)
 	if !d.Public {
 		requireKey(d.Meta, &resp.Diagnostics)
 	}
@@ -35,15 +35,11 @@ func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
 	if d.Public && d.Meta != nil && d.Meta.Client != nil {
 		return true
 	}
-	return d.requireConfig(diags)
+	return d.Meta.RequireConfig(diags)
 }
 
 // CanReadOwn is CanRead for the part of a public list that the API returns only with a key.
 func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
 	requireKey(d.Meta, diags)
-	return !diags.HasError() && d.requireConfig(diags)
-}
-
-func (d *DataSource) requireConfig(diags *diag.Diagnostics) bool {
-	return requireConfig(d.Meta, diags, "a data source is read", "add it to depends_on here")
+	return !diags.HasError() && d.Meta.RequireConfig(diags)
 }

@@ -28,7 +28,7 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 
 // Configure implements resource.ResourceWithConfigure.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+	r.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.
@@ -69,8 +69,7 @@ func (r *Resource) ImportState(
 	req resource.ImportStateRequest,
 	resp *resource.ImportStateResponse,
 ) {
-	if !r.Meta.Ready() {
-		addCannotImportUnknown(&resp.Diagnostics)
+	if !r.Meta.RequireConfig(&resp.Diagnostics) {
 		return
 	}
 	id := types.StringValue(req.ID)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -25,13 +24,7 @@ func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, r
 
 // Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	e.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
-}
-
-// CanOpen is false, with an error, if the provider configuration is not known.
-func (e *Ephemeral) CanOpen(diags *diag.Diagnostics) bool {
-	return requireConfig(e.Meta, diags, "an ephemeral resource is opened",
-		"use it in an argument here, such as the name")
+	e.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }
 
 // ListResource is embedded by every list resource: it has the name of the resource that it lists and the configured
@@ -50,7 +43,7 @@ func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest,
 
 // Configure implements list.ListResourceWithConfigure.
 func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	l.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
+	l.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }
 
 // CanList sets a model to the configuration. It is false, with an error in the stream, if that or the provider
@@ -63,7 +56,7 @@ func (l *ListResource) CanList(
 ) bool {
 	diags := req.Config.Get(ctx, config)
 	if !diags.HasError() {
-		requireConfig(l.Meta, &diags, "this is listed", "")
+		l.Meta.RequireConfig(&diags)
 	}
 	if diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -86,10 +79,5 @@ func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *a
 
 // Configure implements action.ActionWithConfigure.
 func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	a.Meta = metaWithKey(req.ProviderData, &resp.Diagnostics)
-}
-
-// CanInvoke is false, with an error, if the provider configuration is not known.
-func (a *Action) CanInvoke(diags *diag.Diagnostics) bool {
-	return requireConfig(a.Meta, diags, "an action is run", "")
+	a.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }

@@ -3,7 +3,6 @@ package tfkit
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -25,8 +24,8 @@ type ListResults[T, M any] struct {
 	Kind Text
 	// List lists all objects.
 	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
-	// Filters select objects: each one must be true. A nil filter selects all.
-	Filters []func(T) bool
+	// Matches selects the objects to list.
+	Matches func(T) bool
 	// Display returns the id of an object and its display name.
 	Display func(T) (id, name string)
 	// Import returns the state of an object as after an import. empty is a model whose attributes are null.
@@ -35,31 +34,25 @@ type ListResults[T, M any] struct {
 
 // Stream sends the results. It reads only the pages that the limit of the request requires.
 func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	l.Filters = slices.DeleteFunc(l.Filters, func(filter func(T) bool) bool { return filter == nil })
-	options := rental.ListOptions{Stream: true}
-	if len(l.Filters) == 0 {
-		options.PageSize = min(req.Limit, rental.MaxPageSize)
-	}
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		ctx, skipped := CollectSkipped(ctx)
-		for item, err := range l.List(ctx, options) {
+		for item, err := range l.List(ctx, rental.ListOptions{Stream: true}) {
 			if err != nil {
 				var diags diag.Diagnostics
 				AddAPIError(&diags, Textf("list %s", l.Kind), err)
 				push(list.ListResult{Diagnostics: diags})
 				return
 			}
-			if slices.ContainsFunc(l.Filters, func(filter func(T) bool) bool { return !filter(item) }) {
+			if !l.Matches(item) {
 				continue
 			}
 			if found++; !push(l.result(ctx, req, item)) || found == req.Limit {
 				return
 			}
 		}
-		if len(*skipped) > 0 {
-			var diags diag.Diagnostics
-			addSkipped(&diags, l.Kind, *skipped)
+		var diags diag.Diagnostics
+		if WarnSkipped(&diags, l.Kind, *skipped); len(diags) > 0 {
 			push(list.ListResult{Diagnostics: diags})
 		}
 	}
@@ -89,14 +82,6 @@ func nullModel[M any](ctx context.Context, result list.ListResult) (m M) {
 	result.Resource.Raw = tftypes.NewValue(object, values)
 	result.Diagnostics.Append(result.Resource.Get(ctx, &m)...)
 	return m
-}
-
-// Prefixed returns a filter for names that begin with a prefix, or nil if the prefix is null.
-func Prefixed[T any](prefix types.String, name func(T) string) func(T) bool {
-	if prefix.IsNull() {
-		return nil
-	}
-	return func(item T) bool { return NameHasPrefix(name(item), prefix.ValueString()) }
 }
 
 // AboutLimit ends the description of every list resource.

@@ -134,6 +134,7 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 			List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 				return client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
 			},
+			Matches: func(rental.Instance) bool { return true },
 			Display: func(inst rental.Instance) (id, name string) { return inst.ID, inst.ID },
 		}
 		schema := identityschema.Schema{

@@ -2,7 +2,8 @@ package tfkit
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -13,23 +14,21 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 const argumentName = "name"
 
-// Lookup describes how a data source finds one object: by a key, which is unique or nearly unique, or by a name, which
-// may not be unique.
-type Lookup struct {
+// Lookup describes how a data source finds one object of type T: by a key, which is unique or nearly unique, or by a
+// name, which may not be unique.
+type Lookup[T any] struct {
 	Kind Text   // for example "template"
 	Key  string // the argument with the key, for example "slug"
 	List Text   // the data source that lists all objects, for example "gpurent_templates"
-	// KeyOnly is true if the data source has no argument for the name.
-	KeyOnly bool
+	// Describe returns the key and the name of an object.
+	Describe func(T) Named
 }
 
-// Named is an object that a lookup searches.
+// Named is how a lookup finds an object and names it in messages.
 type Named struct {
 	Key  string // empty for none
 	Name string // empty for none
@@ -38,7 +37,7 @@ type Named struct {
 
 // Attributes adds the two arguments of the lookup, of which exactly one is required. key and name are the beginnings of
 // their descriptions. keyValidators are additional validators of the key.
-func (l Lookup) Attributes(
+func (l Lookup[T]) Attributes(
 	attributes map[string]schema.Attribute, key, name string, keyValidators ...validator.String,
 ) {
 	constraints := " Must not be empty. Exactly one of `" + l.Key + "` and `" + argumentName + "` is required."
@@ -55,7 +54,7 @@ func (l Lookup) Attributes(
 }
 
 // Config returns the argument that is set; the other one is empty.
-func (l Lookup) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
+func (l Lookup[T]) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
 	var keyValue, nameValue types.String
 	diags.Append(config.GetAttribute(ctx, path.Root(l.Key), &keyValue)...)
 	diags.Append(config.GetAttribute(ctx, path.Root(argumentName), &nameValue)...)
@@ -70,72 +69,39 @@ func NameHasPrefix(name, prefix string) bool {
 	return strings.HasPrefix(norm.NFC.String(name), norm.NFC.String(prefix))
 }
 
-// ByName returns the index of the object with a name. If there is none, or more than one, it adds an error that names
-// the objects. hint, if any, describes where else the object may be.
-func (l Lookup) ByName(diags *diag.Diagnostics, name string, hint Text, objects []Named) (index int, ok bool) {
-	return l.only(diags, argumentName, name, hint, objects)
-}
-
-// only returns the index of the only object with a value of an argument.
-func (l Lookup) only(
-	diags *diag.Diagnostics, argument, value string, hint Text, objects []Named,
-) (index int, ok bool) {
-	var matches []Named
+// Find returns the only object with the key or, if that is empty, with the name. If there is none, or more than one, it
+// adds an error that names the objects. hint, if any, describes where else the object may be.
+func (l Lookup[T]) Find(diags *diag.Diagnostics, key, name string, hint Text, objects []T) (found T, ok bool) {
+	argument, other := l.Key, argumentName
+	if key == "" {
+		argument, other = argumentName, l.Key
+	}
+	all, matches := make([]Named, len(objects)), []Named(nil)
 	for i, object := range objects {
-		if l.has(object, argument, value) {
-			index, matches = i, append(matches, object)
+		all[i] = l.Describe(object)
+		if key != "" && all[i].Key == key || key == "" && SameName(all[i].Name, name) {
+			found, matches = object, append(matches, all[i])
 		}
 	}
-	switch {
-	case len(matches) == 1:
-		return index, true
-	case len(matches) == 0:
-		addNoneFound(diags, l, argument, value, hint, objects)
-	case argument == argumentName:
-		addSeveralNamed(diags, l, matches)
+	switch len(matches) {
+	case 0:
+		addNoneFound(diags, l.Kind, argument, l.List, hint, all)
+	case 1:
+		return found, true
 	default:
-		addSeveralWithKey(diags, l, matches)
+		addSeveralFound(diags, l.Kind, argument, other, matches)
 	}
-	return 0, false
+	return found, false
 }
 
-// has reports whether an object has a value of an argument.
-func (l Lookup) has(object Named, argument, value string) bool {
-	if argument == argumentName {
-		return SameName(object.Name, value)
+// String returns the key and the name. It escapes invisible characters in the name, such as a no-break space: they may
+// be why two names differ.
+func (n Named) String() string {
+	switch {
+	case n.Key == "":
+		return strconv.Quote(n.Name)
+	case n.Name == "":
+		return n.Key
 	}
-	return object.Key == value
-}
-
-// Find is ByName for the object with the key or, if that is empty, with the name.
-// skipped are the entries of the list that cannot be read: one of them may be the object.
-func (l Lookup) Find(
-	diags *diag.Diagnostics, key, name string, skipped []rental.Skipped, objects []Named,
-) (index int, ok bool) {
-	var hint Text
-	if len(skipped) > 0 {
-		hint = mayBeSkipped
-	}
-	if key != "" {
-		return l.only(diags, l.Key, key, hint, objects)
-	}
-	return l.ByName(diags, name, hint, objects)
-}
-
-// NotFound adds an error that no object has the key. The error names the objects.
-func (l Lookup) NotFound(diags *diag.Diagnostics, key string, hint Text, objects []Named) {
-	addNoneFound(diags, l, l.Key, key, hint, objects)
-}
-
-// other returns the object for which a value of an argument without a match is the value of the other argument.
-func (l Lookup) other(argument, value string, objects []Named) (other string, object Named, ok bool) {
-	other = argumentName
-	if argument == argumentName {
-		other = l.Key
-	}
-	at := slices.IndexFunc(objects, func(n Named) bool { return l.has(n, other, value) })
-	if at < 0 {
-		return "", Named{}, false
-	}
-	return other, objects[at], true
+	return fmt.Sprintf("%s (%q)", n.Key, n.Name)
 }

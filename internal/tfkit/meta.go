@@ -1,3 +1,5 @@
+// Package tfkit has the Terraform helpers that service packages share: the base of each kind of type, the configured
+// provider, diagnostics, and conversions of values.
 package tfkit
 
 import (
@@ -70,10 +72,10 @@ func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 // Ready reports whether requests that need an API key can be sent.
 func (m *Meta) Ready() bool { return m != nil && m.Client != nil && !m.KeyUnknown }
 
-// Owns reports whether prefix belongs to the API key that the provider itself uses.
+// Owns reports whether prefix, the first characters of an API key, may belong to the key that the provider itself uses.
+// The API does not guarantee how many characters it returns.
 func (m *Meta) Owns(prefix string) bool {
-	return m != nil && len(prefix) >= rental.KeyPrefixLength &&
-		strings.HasPrefix(m.KeyStart, prefix[:rental.KeyPrefixLength])
+	return prefix != "" && m.KeyStart != "" && strings.HasPrefix(m.KeyStart, KeyStart(prefix))
 }
 
 // KeyStart returns the part of an API key that Meta may keep.

@@ -2,6 +2,7 @@ package tfkit
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -32,9 +33,9 @@ func (r *Resource) RemoveMissing(
 // objects of a state concurrently. The zero value is ready for use.
 type missingObjects struct {
 	mu      sync.Mutex
-	waiting bool // a read collects
-	kinds   []Text
-	ids     map[Text][]string
+	waiting bool              // a read collects
+	ids     map[Text][]string // by kind
+	count   int               // of the ids
 }
 
 const (
@@ -55,13 +56,17 @@ func (m *Meta) WarnMissing(ctx context.Context, kind Text, id string, diags *dia
 func (m *missingObjects) collect(ctx context.Context, kind Text, id string) (all Text) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.add(kind, id)
+	if m.ids == nil {
+		m.ids = map[Text][]string{}
+	}
+	m.ids[kind] = append(m.ids[kind], id)
+	m.count++
 	if m.waiting {
 		return ""
 	}
 	m.waiting = true
-	for began, count := time.Now(), 0; count < m.count() && time.Since(began) < missingWait; {
-		count = m.count()
+	for began, count := time.Now(), 0; count < m.count && time.Since(began) < missingWait; {
+		count = m.count
 		m.mu.Unlock()
 		err := backoff.Sleep(ctx, missingPause)
 		m.mu.Lock()
@@ -69,26 +74,9 @@ func (m *missingObjects) collect(ctx context.Context, kind Text, id string) (all
 			break
 		}
 	}
-	for _, kind := range m.kinds {
+	for _, kind := range slices.Sorted(maps.Keys(m.ids)) {
 		all += missingText(kind, m.ids[kind])
 	}
-	m.waiting, m.kinds, m.ids = false, nil, nil
+	m.waiting, m.ids, m.count = false, nil, 0
 	return all
-}
-
-func (m *missingObjects) add(kind Text, id string) {
-	if m.ids == nil {
-		m.ids = map[Text][]string{}
-	}
-	if !slices.Contains(m.kinds, kind) {
-		m.kinds = append(m.kinds, kind)
-	}
-	m.ids[kind] = append(m.ids[kind], id)
-}
-
-func (m *missingObjects) count() (count int) {
-	for _, ids := range m.ids {
-		count += len(ids)
-	}
-	return count
 }

@@ -1,7 +1,9 @@
 package tfkit
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -31,7 +33,12 @@ func CollectSkipped(ctx context.Context) (context.Context, *[]rental.Skipped) {
 
 // WarnSkipped adds a warning that names the entries that a list omits, if there are any. kind is that of ReadList.
 func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
-	if len(entries) > 0 {
-		addSkipped(diags, kind, entries)
+	if len(entries) == 0 {
+		return
 	}
+	lines := make([]string, len(entries))
+	for i, entry := range entries {
+		lines[i] = fmt.Sprintf("%s: %v", cmp.Or(entry.ID, "without an id"), entry.Err)
+	}
+	addSkipped(diags, kind, lines)
 }

@@ -46,20 +46,20 @@ func sanitizeArgument(argument any) any {
 const maxListed = 10
 
 // List returns the first elements of a list, separated by commas.
-func List(elements []string) Text {
-	var shown []string
-	for _, element := range elements[:min(len(elements), maxListed)] {
-		shown = append(shown, rental.Printable(element, maxArgument))
-	}
-	return Text(strings.Join(shown, ", ")) + andMore(", ", len(elements))
-}
+func List(elements []string) Text { return joined(elements, ", ", maxListed) }
 
-// andMore counts the elements that are not shown.
-func andMore(separator Text, all int) Text {
-	if all <= maxListed {
-		return ""
+// joined returns the first elements of a list, at most limit, and counts the others.
+func joined(elements []string, separator Text, limit int) (text Text) {
+	for i, element := range elements[:min(len(elements), limit)] {
+		if i > 0 {
+			text += separator
+		}
+		text += Text(rental.Printable(element, maxArgument))
 	}
-	return Textf("%s… and %d more", separator, all-maxListed)
+	if more := len(elements) - limit; more > 0 {
+		text += separator + Textf("… and %d more", more)
+	}
+	return text
 }
 
 // Lines returns each element on an indented line, shortened to maxLength characters.

@@ -18,37 +18,37 @@ import (
 
 // OneOf accepts some values.
 func OneOf(values ...string) validator.String {
-	return accepting(fmt.Sprintf("value must be one of: %q", values), addInvalidValue,
+	return accepting(fmt.Sprintf("value must be one of: %q", values),
 		func(value string) bool { return slices.Contains(values, value) })
 }
 
 // Matches accepts values that match a pattern, which the description describes: "must be …".
 func Matches(pattern *regexp.Regexp, description string) validator.String {
-	return accepting(description, addInvalidValue, pattern.MatchString)
+	return accepting(description, pattern.MatchString)
 }
 
 // Duration accepts Go durations above zero, such as "30s" or "1m30s".
 func Duration() validator.String {
-	return duration(`a duration above zero, for example "30s" or "1m30s"`, 1)
+	return duration(`must be a duration above zero, for example "30s" or "1m30s"`, 1)
 }
 
 // DurationOrZero accepts Go durations that are not negative, such as "0s" or "1h".
-func DurationOrZero() validator.String { return duration(`a duration, for example "0s" or "1h"`, 0) }
+func DurationOrZero() validator.String {
+	return duration(`must be a duration, for example "0s" or "1h"`, 0)
+}
 
 func duration(description string, minimum time.Duration) validator.String {
-	return accepting(description, addNotADuration, func(value string) bool {
+	return accepting(description, func(value string) bool {
 		d, err := time.ParseDuration(value)
 		return err == nil && d >= minimum
 	})
 }
 
 // accepting reports values that it does not accept, with the description.
-func accepting(
-	description string, report func(*diag.Diagnostics, path.Path, Text), accepts func(string) bool,
-) validator.String {
+func accepting(description string, accepts func(string) bool) validator.String {
 	return StringRule{Text: description, Check: func(diags *diag.Diagnostics, at path.Path, value string) {
 		if !accepts(value) {
-			report(diags, at, Text(description))
+			addInvalidValue(diags, at, Text(description))
 		}
 	}}
 }

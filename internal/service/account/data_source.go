@@ -1,3 +1,4 @@
+// Package account implements the data source gpurent_account, the profile of the account.
 package account
 
 import (
@@ -14,7 +15,8 @@ var _ datasource.DataSourceWithConfigure = (*accountDataSource)(nil)
 
 type accountDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_account.
+func NewDataSource() datasource.DataSource {
 	return &accountDataSource{tfkit.DataSource{Name: "account"}}
 }
 

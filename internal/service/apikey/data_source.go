@@ -16,7 +16,8 @@ var _ datasource.DataSourceWithConfigure = (*keyDataSource)(nil)
 
 type keyDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_api_key.
+func NewDataSource() datasource.DataSource {
 	return &keyDataSource{tfkit.DataSource{Name: "api_key"}}
 }
 
@@ -24,19 +25,12 @@ func newDataSource() datasource.DataSource {
 // messages.
 const maxPrefixLength = 20
 
-var lookup = tfkit.Lookup{Kind: "API key", Key: "prefix", List: "gpurent_api_keys"}
-
-// named returns the prefixes and names of keys for messages.
-func named(keys []rental.APIKey) []tfkit.Named {
-	all := make([]tfkit.Named, len(keys))
-	for i, k := range keys {
-		all[i] = tfkit.Named{
-			Key:  k.Prefix,
-			Name: k.Name,
-			Note: fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString()),
-		}
-	}
-	return all
+var lookup = tfkit.Lookup[rental.APIKey]{
+	Kind: "API key", Key: "prefix", List: "gpurent_api_keys",
+	Describe: func(k rental.APIKey) tfkit.Named {
+		note := fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString())
+		return tfkit.Named{Key: k.Prefix, Name: k.Name, Note: note}
+	},
 }
 
 // Schema implements datasource.DataSource.
@@ -64,8 +58,7 @@ func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	if listing == nil {
 		return
 	}
-	index, ok := lookup.Find(&resp.Diagnostics, prefix, name, listing.Skipped, named(listing.Items))
-	if ok {
-		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(listing.Items[index]))...)
+	if key, ok := lookup.Find(&resp.Diagnostics, prefix, name, "", listing.Items); ok {
+		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(key))...)
 	}
 }

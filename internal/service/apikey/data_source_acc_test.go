@@ -103,9 +103,9 @@ func TestAccAPIKeyDataSource_errors(t *testing.T) {
 	first := env.Post("api-keys", `{"name":"ci","scopes":["billing:read"]}`)
 	second := env.Post("api-keys", `{"name":"ci","scopes":["billing:read"]}`)
 	prefixes := []string{prefixOf(env, first), prefixOf(env, second)}
-	fails(`name = "ci"`, fmt.Sprintf(`Several API keys have this name.*Set prefix instead of name, or make the name `+
-		`unique: %s \(%s, created \S+Z\) %s \(%s, created \S+Z\)`, prefixes[0], first, prefixes[1], second))
-	fails(fmt.Sprintf("name = %q", prefixes[0]), `It is the prefix of one: set prefix instead of name`)
+	fails(`name = "ci"`, fmt.Sprintf(`Several API keys have this name.*Set prefix instead of name, or delete what `+
+		`you do not need: %s \("ci"\): %s, created \S+Z %s \("ci"\): %s, created \S+Z`,
+		prefixes[0], first, prefixes[1], second))
 	fails(`prefix = "none"`, `No API key with this prefix.*Existing: `)
 }
 

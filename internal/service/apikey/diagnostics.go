@@ -13,7 +13,6 @@ import (
 
 // Summaries of diagnostics.
 const (
-	summaryNothingToRotate   = "Nothing to rotate"
 	summaryAlwaysRotated     = "The key would be replaced at every apply"
 	summaryOwnNotRevoked     = "Cannot revoke the provider's own API key"
 	summaryOwnRevoked        = "The provider's own API key will be revoked"
@@ -22,11 +21,6 @@ const (
 	summaryCannotRevoke      = "Cannot revoke API key %s"
 	summaryCannotReadPrivate = "Cannot revoke API key"
 )
-
-func addNothingToRotate(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryNothingToRotate),
-		"rotate_before_days requires expires_in_days. This key never expires.")
-}
 
 func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryAlwaysRotated), tfkit.Textf(
@@ -47,28 +41,28 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
 }
 
+// isOwnKey follows the name of a key. The API returns only the first characters of a key.
+const isOwnKey = " is the key that this provider uses, judging by its first characters"
+
 // addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
-func addNotRevoked(diags *diag.Diagnostics, own ownKey, subject tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), tfkit.Summaryf(summaryOwnNotRevoked), tfkit.Textf(
-		"%s is the key that this provider uses. After its revocation every later request fails, and instances that the "+
-			"run has not destroyed yet are still billed. Configure the provider with another API key. To keep the key, remove "+
-			"it from the state with \"terraform state rm\" or a removed block with destroy = false. To revoke it anyway, set "+
-			"allow_self_revoke = true and apply that before you destroy or replace the key.%s",
-		subject, own.doubt()))
+func addNotRevoked(diags *diag.Diagnostics, subject tfkit.Text) {
+	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), tfkit.Summaryf(summaryOwnNotRevoked),
+		subject+isOwnKey+". After its revocation every later request fails, and instances that the run has not destroyed "+
+			"yet are still billed. Configure the provider with another API key. To keep the key, remove it from the state "+
+			"with \"terraform state rm\" or a removed block with destroy = false. To revoke it anyway, set "+
+			"allow_self_revoke = true and apply that before you destroy or replace the key.")
 }
 
-func addWillBeRevoked(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOwnRevoked),
-		tfkit.Textf("%s is the key that this provider uses. After its "+
-			"revocation every later request with it fails, also in this run. Configure the provider with another API key "+
-			"first.%s", subjectOf(key), own.doubt()))
+func addWillBeRevoked(diags *diag.Diagnostics, key model) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOwnRevoked), subjectOf(key)+isOwnKey+". After its revocation every "+
+		"later request with it fails, also in this run. Configure the provider with another API key first.")
 }
 
-func addNotRotated(diags *diag.Diagnostics, own ownKey, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryOwnNotRotated), tfkit.Textf(
-		"%s is the key that this provider uses, and expires at %s. A rotation would revoke it during the run. Configure "+
-			"the provider with another API key and apply again, or set allow_self_revoke = true and apply twice.%s",
-		subjectOf(key), key.ExpiresAt.ValueString(), own.doubt()))
+func addNotRotated(diags *diag.Diagnostics, key model) {
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryOwnNotRotated),
+		subjectOf(key)+isOwnKey+tfkit.Textf(", and expires at %s. A rotation would revoke it during the run. Configure the "+
+			"provider with another API key and apply again, or set allow_self_revoke = true and apply twice.",
+			key.ExpiresAt.ValueString()))
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
@@ -77,16 +71,6 @@ func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
 			"%s may be due for rotation, but rotate_before_days is known only after apply. Terraform cannot postpone the "+
 				"decision, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), "+
 				"then plan again.", subjectOf(key)))
-}
-
-// doubt explains why the key may be another one; empty if it is certain.
-func (o ownKey) doubt() tfkit.Text {
-	if o.Others == 0 {
-		return ""
-	}
-	return tfkit.Textf("\n\n"+
-		"The provider compares only the first characters of the keys, and other keys of the account (%d) begin with the "+
-		"same ones. If the provider uses one of those, revoking this key is safe.", o.Others)
 }
 
 func subjectOf(key model) tfkit.Text {

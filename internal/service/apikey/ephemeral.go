@@ -28,7 +28,8 @@ const (
 
 type keyEphemeral struct{ tfkit.Ephemeral }
 
-func newEphemeral() ephemeral.EphemeralResource {
+// NewEphemeral returns the ephemeral resource gpurent_api_key.
+func NewEphemeral() ephemeral.EphemeralResource {
 	return &keyEphemeral{tfkit.Ephemeral{Name: "api_key"}}
 }
 
@@ -41,7 +42,7 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	}
 	create, diags := toCreate(ctx, config)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !e.CanOpen(&resp.Diagnostics) {
+	if resp.Diagnostics.HasError() || !e.Meta.RequireConfig(&resp.Diagnostics) {
 		return
 	}
 	end, ok := e.Meta.Cleanup.Begin()

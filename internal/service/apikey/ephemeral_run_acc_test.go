@@ -256,7 +256,7 @@ resource "gpurent_template" "mine" {
 `
 	}
 	workspace := env.Workspace(config("job"))
-	const advice = "use it in an argument here, such as the name"
+	const advice = "use it in an argument of an ephemeral resource, such as the name"
 	if output, err := workspace.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), advice) {
 		t.Errorf("plan: %v, want advice:\n%s", err, output)
 	}

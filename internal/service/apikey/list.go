@@ -20,7 +20,8 @@ var _ list.ListResourceWithConfigure = (*keyList)(nil)
 
 type keyList struct{ tfkit.ListResource }
 
-func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api_key"}} }
+// NewList returns the list resource gpurent_api_key.
+func NewList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(
@@ -51,15 +52,13 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	filters := []func(rental.APIKey) bool{tfkit.Prefixed(config.NamePrefix,
-		func(k rental.APIKey) string { return k.Name })}
-	if !config.Source.IsNull() {
-		filters = append(filters, func(k rental.APIKey) bool { return string(k.Source) == config.Source.ValueString() })
-	}
 	tfkit.ListResults[rental.APIKey, model]{
-		Kind:    "API keys",
-		List:    l.Meta.Client.ListAPIKeys,
-		Filters: filters,
+		Kind: "API keys",
+		List: l.Meta.Client.ListAPIKeys,
+		Matches: func(k rental.APIKey) bool {
+			return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) &&
+				(config.Source.IsNull() || string(k.Source) == config.Source.ValueString())
+		},
 		Display: l.display,
 		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
 	}.Stream(ctx, req, stream)

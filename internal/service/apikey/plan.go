@@ -20,10 +20,10 @@ func (r *keyResource) ModifyPlan(
 	switch {
 	case req.State.Raw.IsNull():
 		// In a replacement, this is the second plan. The first one has set the private data.
-		own, diags := tfkit.GetPrivate[ownKey](ctx, req.Private, privateOwnKey)
+		protected, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateProtected)
 		resp.Diagnostics.Append(diags...)
-		if own != nil && own.Own {
-			addNotRevoked(&resp.Diagnostics, *own, "The API key that this plan replaces")
+		if protected != nil && *protected {
+			addNotRevoked(&resp.Diagnostics, "The API key that this plan replaces")
 		}
 	case req.Plan.Raw.IsNull():
 		r.modifyDestroy(ctx, req, resp)
@@ -41,12 +41,12 @@ func (r *keyResource) modifyDestroy(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	switch own := r.planOwn(ctx, state); {
-	case !own.Own:
+	switch {
+	case !r.planOwn(state):
 	case state.AllowSelfRevoke.ValueBool():
-		addWillBeRevoked(&resp.Diagnostics, own, state)
+		addWillBeRevoked(&resp.Diagnostics, state)
 	default:
-		addNotRevoked(&resp.Diagnostics, own, subjectOf(state))
+		addNotRevoked(&resp.Diagnostics, subjectOf(state))
 	}
 }
 
@@ -61,19 +61,16 @@ func (r *keyResource) modifyChange(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	own := r.planOwn(ctx, state)
-	protected := ownKey{} // own if the plan may not revoke it
+	own := r.planOwn(state)
 	allowed := plan.AllowSelfRevoke.ValueBool() || plan.AllowSelfRevoke.IsUnknown()
-	if own.Own && !(state.AllowSelfRevoke.ValueBool() && allowed) {
-		protected = own
-	}
-	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateOwnKey, protected)...)
+	protected := own && !(state.AllowSelfRevoke.ValueBool() && allowed)
+	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateProtected, protected)...)
 	left, diags := tfkit.GetPrivate[int64](ctx, req.Private, privateDaysLeft)
 	resp.Diagnostics.Append(diags...)
 	rotate := due(left, plan.RotateBeforeDays)
 	switch {
-	case rotate && protected.Own:
-		addNotRotated(&resp.Diagnostics, own, state)
+	case rotate && protected:
+		addNotRotated(&resp.Diagnostics, state)
 	case rotate:
 		if plan.RotateBeforeDays.IsUnknown() {
 			addRotatedForUnknown(&resp.Diagnostics, state)
@@ -81,10 +78,20 @@ func (r *keyResource) modifyChange(
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("expires_at"))
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("expires_at"), types.StringUnknown())...)
 	}
-	if own.Own && !protected.Own && (rotate || replaces(state, plan)) {
-		addWillBeRevoked(&resp.Diagnostics, own, state)
+	if own && !protected && (rotate || replaces(state, plan)) {
+		addWillBeRevoked(&resp.Diagnostics, state)
 	}
 }
+
+// planOwn reports whether a key is the provider's own key. At plan, the key of the provider can be unknown. After the
+// revocation of its own key every later request of the run fails, so that requires allow_self_revoke in the state.
+func (r *keyResource) planOwn(key model) bool {
+	return r.Meta.Ready() && r.Meta.Owns(key.Prefix.ValueString())
+}
+
+// privateProtected is the name of the private data in which the plan of an update stores whether it may not revoke the
+// key, for the plan of a replacement, which has no prior state.
+const privateProtected = "protected"
 
 // replaces reports whether a change of the arguments replaces the key.
 func replaces(state, plan model) bool {

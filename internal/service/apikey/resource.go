@@ -1,3 +1,5 @@
+// Package apikey implements API keys: the resource, the data source, the ephemeral resource and the list resource
+// gpurent_api_key, and the data source gpurent_api_keys.
 package apikey
 
 import (
@@ -19,7 +21,8 @@ var (
 
 type keyResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "api_key"}} }
+// NewResource returns the resource gpurent_api_key.
+func NewResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "api_key"}} }
 
 // Create creates the key.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -88,8 +91,8 @@ func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if own := r.checkOwn(ctx, state); own.Own && !state.AllowSelfRevoke.ValueBool() {
-		addNotRevoked(&resp.Diagnostics, own, subjectOf(state))
+	if r.Meta.Owns(state.Prefix.ValueString()) && !state.AllowSelfRevoke.ValueBool() {
+		addNotRevoked(&resp.Diagnostics, subjectOf(state))
 		return
 	}
 	r.DeleteObject(ctx, req, resp, "revoke", "API key", func(ctx context.Context, id string) error {

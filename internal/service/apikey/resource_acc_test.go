@@ -119,7 +119,7 @@ func TestAccAPIKey_invalidArguments(t *testing.T) {
 		{strings.Replace(config(), `"instances:read"`, `"instances:admin"`, 1), `value must be one of`},
 		{config(`expires_in_days = 0`), `between 1 and 3650`},
 		{config(`expires_in_days = 3651`), `between 1 and 3650`},
-		{config(`rotate_before_days = 3`), `never expires`},
+		{config(`rotate_before_days = 3`), `"expires_in_days"\s+must\s+be\s+specified`},
 		{config(`expires_in_days = 3`, `rotate_before_days = 3`), `replaced at every apply`},
 	})
 }

@@ -76,10 +76,10 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 		"rotate_before_days": schema.Int64Attribute{
 			Optional: true,
 			MarkdownDescription: "Number of days before the expiry at which a plan replaces the key. Must be between 1 " +
-				"and 3650 and less than `expires_in_days`, which is then required. By default, a key is replaced after it " +
-				"has expired. With `lifecycle { create_before_destroy = true }`, the new key exists before the old one is " +
+				"and 3650, and less than `expires_in_days`. Requires `expires_in_days`. By default, a key is replaced after " +
+				"it has expired. With `lifecycle { create_before_destroy = true }`, the new key exists before the old one is " +
 				"revoked.",
-			Validators: daysValidators,
+			Validators: append(daysValidators, int64validator.AlsoRequires(path.MatchRoot("expires_in_days"))),
 		},
 		"allow_self_revoke": schema.BoolAttribute{
 			Optional: true,
@@ -114,12 +114,8 @@ func (r *keyResource) ValidateConfig(
 	var lifetime, rotate types.Int64
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("expires_in_days"), &lifetime)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("rotate_before_days"), &rotate)...)
-	if rotate.IsNull() || rotate.IsUnknown() || lifetime.IsUnknown() {
-		return
-	}
-	if lifetime.IsNull() {
-		addNothingToRotate(&resp.Diagnostics)
-	} else if rotate.ValueInt64() >= lifetime.ValueInt64() {
+	known := !rotate.IsNull() && !rotate.IsUnknown() && !lifetime.IsNull() && !lifetime.IsUnknown()
+	if known && rotate.ValueInt64() >= lifetime.ValueInt64() {
 		addAlwaysRotated(&resp.Diagnostics, rotate.ValueInt64(), lifetime.ValueInt64())
 	}
 }

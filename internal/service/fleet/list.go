@@ -21,7 +21,8 @@ var _ list.ListResourceWithConfigure = (*fleetList)(nil)
 
 type fleetList struct{ tfkit.ListResource }
 
-func newList() list.ListResource { return &fleetList{tfkit.ListResource{Name: "fleet"}} }
+// NewList returns the list resource gpurent_fleet.
+func NewList() list.ListResource { return &fleetList{tfkit.ListResource{Name: "fleet"}} }
 
 // listModel is the configuration of a list block.
 type listModel struct {
@@ -53,11 +54,9 @@ func (l *fleetList) List(ctx context.Context, req list.ListRequest, stream *list
 		return
 	}
 	tfkit.ListResults[group, model]{
-		Kind: "fleets",
-		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[group, error] {
-			return l.groups(ctx, rental.ListOptions{Stream: options.Stream})
-		},
-		Filters: []func(group) bool{tfkit.Prefixed(config.NamePrefix, func(g group) string { return g.name })},
+		Kind:    "fleets",
+		List:    l.groups,
+		Matches: func(g group) bool { return tfkit.NameHasPrefix(g.name, config.NamePrefix.ValueString()) },
 		Display: display,
 		Import: func(empty model, g group) (model, diag.Diagnostics) {
 			return empty.imported(ctx, l.Meta.Client, g.name, g.members), nil

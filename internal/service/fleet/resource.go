@@ -1,3 +1,4 @@
+// Package fleet has the resource and the list resource gpurent_fleet.
 package fleet
 
 import (
@@ -33,7 +34,8 @@ const (
 
 type fleetResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &fleetResource{tfkit.Resource{Name: "fleet"}} }
+// NewResource returns the resource gpurent_fleet.
+func NewResource() resource.Resource { return &fleetResource{tfkit.Resource{Name: "fleet"}} }
 
 func (r *fleetResource) engine() *fleet.Engine {
 	return &fleet.Engine{

@@ -1,3 +1,4 @@
+// Package gpu implements the data sources gpurent_gpu and gpurent_gpus, the GPU models.
 package gpu
 
 import (
@@ -18,19 +19,14 @@ var _ datasource.DataSourceWithConfigure = (*gpuDataSource)(nil)
 
 type gpuDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_gpu.
+func NewDataSource() datasource.DataSource {
 	return &gpuDataSource{tfkit.DataSource{Name: "gpu", Public: true}}
 }
 
-var lookup = tfkit.Lookup{Kind: "GPU model", Key: "slug", List: "gpurent_gpus", KeyOnly: true}
-
-// named returns the slugs and names of models for messages.
-func named(models []rental.GPUModel) []tfkit.Named {
-	all := make([]tfkit.Named, len(models))
-	for i, m := range models {
-		all[i] = tfkit.Named{Key: m.Slug, Name: m.Name}
-	}
-	return all
+var lookup = tfkit.Lookup[rental.GPUModel]{
+	Kind: "GPU model", Key: "slug", List: "gpurent_gpus",
+	Describe: func(m rental.GPUModel) tfkit.Named { return tfkit.Named{Key: m.Slug, Name: m.Name} },
 }
 
 // Schema implements datasource.DataSource.
@@ -50,22 +46,16 @@ func (d *gpuDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 
 // Read implements datasource.DataSource.
 func (d *gpuDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var config types.String
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("slug"), &config)...)
+	var slug types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("slug"), &slug)...)
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	slug := config.ValueString()
-	model, found, err := d.Meta.Cache.GPUs.Find(ctx, slug)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "read the GPU model", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	if found {
+	if model, ok := lookup.Find(&resp.Diagnostics, slug.ValueString(), "", "", listing.Items); ok {
 		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(model))...)
-		return
-	}
-	if listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics); listing != nil {
-		lookup.NotFound(&resp.Diagnostics, slug, "", named(listing.Items))
 	}
 }

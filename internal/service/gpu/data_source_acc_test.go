@@ -50,7 +50,7 @@ func TestAccGPUDataSource_errors(t *testing.T) {
 	var steps []resource.TestStep
 	for slug, message := range map[string]string{
 		"rtx4090":  `(?s)No GPU model with this slug.*Existing: .*gpurent_gpus\s+lists\s+all`,
-		"RTX 4090": `(?s)No GPU model with this slug.*It\s+is\s+the\s+name\s+of\s+one:\s+set\s+slug\s+to\s+"rtx_4090"`,
+		"RTX 4090": `(?s)No GPU model with this slug.*rtx_4090\s+\("`,
 		"":         `at\s+least\s+1`,
 	} {
 		steps = append(steps, resource.TestStep{Config: config(slug), ExpectError: regexp.MustCompile(message)})

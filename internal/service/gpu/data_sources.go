@@ -15,7 +15,8 @@ var _ datasource.DataSourceWithConfigure = (*gpusDataSource)(nil)
 
 type gpusDataSource struct{ tfkit.DataSource }
 
-func newDataSources() datasource.DataSource {
+// NewDataSources returns the data source gpurent_gpus.
+func NewDataSources() datasource.DataSource {
 	return &gpusDataSource{tfkit.DataSource{Name: "gpus", Public: true}}
 }
 

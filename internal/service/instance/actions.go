@@ -43,7 +43,8 @@ const (
 	verbRestart tfkit.Text = "restart"
 )
 
-func newStart() action.Action {
+// NewStart returns the action gpurent_instance_start.
+func NewStart() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_start"}, verb: verbStart,
 		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
@@ -54,7 +55,8 @@ func newStart() action.Action {
 	}
 }
 
-func newStop() action.Action {
+// NewStop returns the action gpurent_instance_stop.
+func NewStop() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_stop"}, verb: verbStop,
 		description: "Stops an instance, and waits until it is stopped. Only the disk of a stopped instance is " +
@@ -63,7 +65,8 @@ func newStop() action.Action {
 	}
 }
 
-func newRestart() action.Action {
+// NewRestart returns the action gpurent_instance_restart.
+func NewRestart() action.Action {
 	return &instanceAction{
 		Action: tfkit.Action{Name: "instance_restart"}, verb: verbRestart,
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
@@ -199,7 +202,7 @@ func isFinal(inst rental.Instance) bool {
 
 // Invoke implements action.Action.
 func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	if !a.CanInvoke(&resp.Diagnostics) {
+	if !a.Meta.RequireConfig(&resp.Diagnostics) {
 		return
 	}
 	args, ok := a.args(ctx, req.Config, &resp.Diagnostics)

@@ -75,7 +75,7 @@ func TestAccInstanceActions_invalidArguments(t *testing.T) {
 	for n, test := range []struct{ verb, arguments, want string }{
 		{"start", `instance_id = ""`, "instance_id string length must be at least 1"},
 		{"start", `timeout = "1m"`, `The argument "instance_id" is required`},
-		{"start", "instance_id = \"i\"\n timeout = \"0s\"", "Not a duration"},
+		{"start", "instance_id = \"i\"\n timeout = \"0s\"", "must be a duration above zero"},
 		{"start", "instance_id = \"i\"\n max_price_kop_h = 0", "max_price_kop_h value must be at least 1"},
 		{"start", "instance_id = \"i\"\n max_price_kop_h = \"x\"", "a number is required"},
 		{"stop", "instance_id = \"i\"\n max_price_kop_h = 1", `An argument named "max_price_kop_h" is not expected here`},

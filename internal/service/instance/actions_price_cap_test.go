@@ -92,7 +92,7 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 					}
 					return test.intercept(f, verb, interrupt, func() *http.Response { return f.serve(req) })
 				}
-				_, _, errs := f.invoke(ctx, newStart(), inst.ID, *offer.Price.InterruptibleKopH+50)
+				_, _, errs := f.invoke(ctx, NewStart(), inst.ID, *offer.Price.InterruptibleKopH+50)
 				f.expectContains(errs, test.want, "max_price_kop_h is")
 				time.Sleep(time.Hour)
 				f.intercept = nil

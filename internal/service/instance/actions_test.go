@@ -24,14 +24,14 @@ func TestActions_ReportProgress(t *testing.T) {
 		want      []string
 	}{
 		"stop": {
-			newStop,
+			NewStop,
 			[]string{
 				"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (",
 				"is stopped: only its disk",
 			},
 		},
 		"restart": {
-			newRestart,
+			NewRestart,
 			[]string{
 				"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m",
 				"is running, without an SSH address so far (", "runs: ssh ",
@@ -65,7 +65,7 @@ func TestActions_DefaultTimeout(t *testing.T) {
 		inst, _ := f.createRunning(rental.OnDemand)
 		f.setStatus(inst.ID, "starting", "running", "")
 		start := time.Now()
-		_, _, errs := f.invoke(f.Context(), newStart(), inst.ID, 0)
+		_, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
 		if took := time.Since(start); took < defaultActionTimeout || took > defaultActionTimeout+tfinstance.LogTimeout {
 			f.Errorf("it took %s", took)
 		}
@@ -96,7 +96,7 @@ func TestActions_Timeout(t *testing.T) {
 					}
 					return nil, req.Context().Err()
 				}
-				_, _, errs := f.invokeWith(f.Context(), newStop(), map[string]any{"instance_id": inst.ID, "timeout": "20s"})
+				_, _, errs := f.invokeWith(f.Context(), NewStop(), map[string]any{"instance_id": inst.ID, "timeout": "20s"})
 				f.expectContains(errs, append(test.want, "is not stopped yet", "longer than 20s (timeout)")...)
 				if strings.Contains(errs, test.notWant) || strings.Contains(errs, "goes on with") {
 					f.Errorf("the message contradicts itself: %s", errs)
@@ -113,17 +113,17 @@ func TestActions_Interrupted(t *testing.T) {
 		at            string // progress message at the interruption
 		want, notWant string
 	}{
-		"start":               {newStart, "is starting", `status "starting"`, "is now stopped"},
-		"stop":                {newStop, "is requested to stop", "was stopped", "is now stopped"},
-		"restart, going down": {newRestart, "is stopping", `status "stopping"`, "is now stopped"},
-		"restart, at bottom":  {newRestart, "only its disk is billed", "is now stopped", "by hand"},
-		"restart, going up":   {newRestart, "is starting", "waits for a starting one", "is now stopped"},
+		"start":               {NewStart, "is starting", `status "starting"`, "is now stopped"},
+		"stop":                {NewStop, "is requested to stop", "was stopped", "is now stopped"},
+		"restart, going down": {NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
+		"restart, at bottom":  {NewRestart, "only its disk is billed", "is now stopped", "by hand"},
+		"restart, going up":   {NewRestart, "is starting", "waits for a starting one", "is now stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {
 				inst, _ := f.createRunning(rental.OnDemand)
 				if name == "start" {
-					f.invoke(f.Context(), newStop(), inst.ID, 0)
+					f.invoke(f.Context(), NewStop(), inst.ID, 0)
 				}
 				f.ClearRequests()
 				ctx, interrupt := context.WithCancel(f.Context())
@@ -162,7 +162,7 @@ func TestActions_StoppedWhileStarting(t *testing.T) {
 				f.setStatus(inst.ID, "stopped", "stopped", "low_balance")
 			}
 		}
-		_, _, errs := f.invoke(f.Context(), newRestart(), inst.ID, 0)
+		_, _, errs := f.invoke(f.Context(), NewRestart(), inst.ID, 0)
 		f.expectContains(errs, inst.ID+" is now stopped", "returned to its previous state", "low balance")
 	})
 }
@@ -181,7 +181,7 @@ func TestActions_SanitizeStatus(t *testing.T) {
 			)
 			return resp, err
 		}
-		progress, _, errs := f.invoke(f.Context(), newStart(), inst.ID, 0)
+		progress, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
 		f.expectContains(strings.Join(progress, ""), "is still running Error: injected (10s)")
 		if errs == "" || strings.ContainsAny(strings.Join(progress, ""), "\x1b\n") || strings.ContainsRune(errs, '\x1b') ||
 			strings.Contains(errs, "\nError") {
@@ -198,7 +198,7 @@ func TestActions_IgnoreCachedListing(t *testing.T) {
 			f.Fatal(err)
 		}
 		f.setStatus(inst.ID, "stopped", "stopped", "user")
-		progress, _, errs := f.invoke(f.Context(), newStart(), inst.ID, 0)
+		progress, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
 		f.expectContains(fmt.Sprint(progress, errs), "is requested to start")
 	})
 }
@@ -214,7 +214,7 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 			"timeout":         tftypes.UnknownValue,
 			"max_price_kop_h": tftypes.UnknownValue,
 		}
-		if diagnostics := f.plan(f.Context(), newRestart(), unknown); diagnostics != "" || len(f.Requests()) > 0 {
+		if diagnostics := f.plan(f.Context(), NewRestart(), unknown); diagnostics != "" || len(f.Requests()) > 0 {
 			f.Errorf("the plan makes %d requests and reports: %s", len(f.Requests()), diagnostics)
 		}
 		for name, test := range map[string]struct {
@@ -226,12 +226,14 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 			"no server":                  {map[string]any{"instance_id": "ins_none"}, 1, "no such instance"},
 			"an empty id":                {map[string]any{"instance_id": ""}, 0, "at least 1"},
 			"an id with path separators": {map[string]any{"instance_id": "../account"}, 1, "no such instance"},
-			"an invalid timeout":         {map[string]any{"instance_id": inst.ID, "timeout": "soon"}, 0, "Not a duration"},
-			"a price of zero":            {map[string]any{"instance_id": inst.ID, "max_price_kop_h": 0}, 0, "at least 1"},
-			"a price below zero":         {map[string]any{"instance_id": inst.ID, "max_price_kop_h": -1}, 0, "at least 1"},
+			"an invalid timeout": {
+				map[string]any{"instance_id": inst.ID, "timeout": "soon"}, 0, "must be a duration above zero",
+			},
+			"a price of zero":    {map[string]any{"instance_id": inst.ID, "max_price_kop_h": 0}, 0, "at least 1"},
+			"a price below zero": {map[string]any{"instance_id": inst.ID, "max_price_kop_h": -1}, 0, "at least 1"},
 		} {
 			f.ClearRequests()
-			if _, _, errs := f.invokeWith(f.Context(), newRestart(), test.arguments); !strings.Contains(errs, test.want) {
+			if _, _, errs := f.invokeWith(f.Context(), NewRestart(), test.arguments); !strings.Contains(errs, test.want) {
 				f.Errorf("%s: %q is not in: %s", name, test.want, errs)
 			}
 			n := 0
@@ -255,18 +257,18 @@ func TestActions_InstanceInTransition(t *testing.T) {
 		starts, stops int
 		want          []string
 	}{
-		"start, creating": {newStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
+		"start, creating": {NewStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
 		"restart, creating": {
-			newRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "},
+			NewRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "},
 		},
 		"stop, creating": {
-			newStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"},
+			NewStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"},
 		},
 		"start, stopping": {
-			newStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
+			NewStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
 		},
 		"restart, stopping": {
-			newRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
+			NewRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +301,7 @@ func TestActions_PlanFailsForFinalStatus(t *testing.T) {
 			f.expectContains(f.plan(f.Context(), newAction(), map[string]any{"instance_id": id}), want...)
 		}
 		for verb, newAction := range map[string]func() action.Action{
-			"start": newStart, "stop": newStop, "restart": newRestart,
+			"start": NewStart, "stop": NewStop, "restart": NewRestart,
 		} {
 			f.setStatus(inst.ID, "failed", "running", "")
 			refuses(
@@ -312,9 +314,9 @@ func TestActions_PlanFailsForFinalStatus(t *testing.T) {
 			refuses(newAction, "inst_none", "Cannot "+verb+" instance inst_none", "no such instance", "Check instance_id")
 		}
 		f.setStatus(inst.ID, "destroying", "destroyed", "")
-		refuses(newStart, inst.ID, `status is "destroying"`, "destroyed, or about to be")
+		refuses(NewStart, inst.ID, `status is "destroying"`, "destroyed, or about to be")
 		f.setStatus(inst.ID, "destroyed", "destroyed", "")
-		refuses(newRestart, inst.ID, `status is "destroyed"`, "destroyed, or about to be")
+		refuses(NewRestart, inst.ID, `status is "destroyed"`, "destroyed, or about to be")
 		if starts, stops := f.countChanges(); starts+stops > 0 {
 			f.Errorf("%d starts and %d stops, want none", starts, stops)
 		}

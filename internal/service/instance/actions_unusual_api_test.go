@@ -45,37 +45,37 @@ func TestActions_UnusualAPI(t *testing.T) {
 		sent        string
 		want        []string // in the errors
 	}{
-		"restart": {newRestart, startsStopped, rentaltest.Stops, 0, false, "stop start", nil},
+		"restart": {NewRestart, startsStopped, rentaltest.Stops, 0, false, "stop start", nil},
 		"restart, lag": {
-			newRestart, startsStopped, rentaltest.Stops, 25 * time.Second, false, "stop start", nil,
+			NewRestart, startsStopped, rentaltest.Stops, 25 * time.Second, false, "stop start", nil,
 		},
-		"restart, reads lag": {newRestart, startsStopped, stopsAtOnce, 25 * time.Second, true, "stop start", nil},
+		"restart, reads lag": {NewRestart, startsStopped, stopsAtOnce, 25 * time.Second, true, "stop start", nil},
 		"restart, lost stop": {
-			newRestart, startsStopped, rentaltest.Loses(rentaltest.Stops, 503, 0), 25 * time.Second, false, "stop stop start",
+			NewRestart, startsStopped, rentaltest.Loses(rentaltest.Stops, 503, 0), 25 * time.Second, false, "stop stop start",
 			nil,
 		},
 		"restart, outbid meanwhile": {
-			newRestart, startsStopped, stopsAndThen(time.Second, rentaltest.Is("outbid", "running")), 0, false, "stop start",
+			NewRestart, startsStopped, stopsAndThen(time.Second, rentaltest.Is("outbid", "running")), 0, false, "stop start",
 			nil,
 		},
 		"restart, always outbid": {
-			newRestart, outbidAgain, rentaltest.Stops, 0, false, "stop start start start", []string{halted, "was outbid again"},
+			NewRestart, outbidAgain, rentaltest.Stops, 0, false, "stop start start start", []string{halted, "was outbid again"},
 		},
 		"restart, fails": {
-			newRestart, startsStopped, stopsAndThen(time.Second, failed), 0, false, "stop",
+			NewRestart, startsStopped, stopsAndThen(time.Second, failed), 0, false, "stop",
 			[]string{"Cannot restart", `"failed"`},
 		},
 		"restart, destroyed meanwhile": {
-			newRestart, startsStopped, stopsAndThen(time.Second, destroyed), 0, false, "stop",
+			NewRestart, startsStopped, stopsAndThen(time.Second, destroyed), 0, false, "stop",
 			[]string{"Cannot restart", `"destroyed"`},
 		},
 		"restart, start refused": {
-			newRestart, rentaltest.Replies(409), rentaltest.Stops, 0, false, "stop start", []string{halted, "Cannot start"},
+			NewRestart, rentaltest.Replies(409), rentaltest.Stops, 0, false, "stop start", []string{halted, "Cannot start"},
 		},
 		"restart, stop refused": {
-			newRestart, startsStopped, rentaltest.Replies(409), 0, false, "stop", []string{"Cannot stop"},
+			NewRestart, startsStopped, rentaltest.Replies(409), 0, false, "stop", []string{"Cannot stop"},
 		},
-		"stop, lag": {newStop, nil, rentaltest.Stops, 25 * time.Second, false, "stop", nil},
+		"stop, lag": {NewStop, nil, rentaltest.Stops, 25 * time.Second, false, "stop", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(f *fixture) {

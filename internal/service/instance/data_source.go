@@ -17,23 +17,17 @@ var _ datasource.DataSourceWithConfigure = (*instanceDataSource)(nil)
 
 type instanceDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_instance.
+func NewDataSource() datasource.DataSource {
 	return &instanceDataSource{tfkit.DataSource{Name: "instance"}}
 }
 
-var lookup = tfkit.Lookup{Kind: "instance", Key: "id", List: "gpurent_instances"}
-
-// named returns the names of instances for messages.
-func named(instances []rental.Instance) []tfkit.Named {
-	all := make([]tfkit.Named, len(instances))
-	for i, inst := range instances {
-		all[i] = tfkit.Named{
-			Key:  inst.ID,
-			Name: inst.NameString(),
-			Note: fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString()),
-		}
-	}
-	return all
+var lookup = tfkit.Lookup[rental.Instance]{
+	Kind: "instance", Key: "id", List: "gpurent_instances",
+	Describe: func(inst rental.Instance) tfkit.Named {
+		note := fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString())
+		return tfkit.Named{Key: inst.ID, Name: inst.NameString(), Note: note}
+	},
 }
 
 // Schema implements datasource.DataSource.
@@ -82,13 +76,5 @@ func (d *instanceDataSource) find(
 	}
 	tfkit.WarnSkipped(diags, "instances", listing.Skipped)
 	active := slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed)
-	if id != "" {
-		lookup.NotFound(diags, id, "", named(active))
-		return inst, false
-	}
-	index, ok := lookup.ByName(diags, name, "A destroyed instance can be read by its id only.", named(active))
-	if !ok {
-		return inst, false
-	}
-	return active[index], true
+	return lookup.Find(diags, id, name, "A destroyed instance can be read by its id only.", active)
 }

@@ -167,14 +167,12 @@ func TestAccInstanceDataSource_notFound(t *testing.T) {
 	says(
 		dataSourceByName("trainer"),
 		`Several instances have this name`,
-		`Set id instead of name, or make the name unique: `,
-		ids[0]+` \(running, created 2\S+Z\)`,
-		ids[1]+` \(running, created 2\S+Z\)`,
+		`Set id instead of name, or delete what you do not need: `,
+		ids[0]+` \("trainer"\): running, created 2\S+Z`,
+		ids[1]+` \("trainer"\): running, created 2\S+Z`,
 	)
 	says(dataSourceByName("ending"), `No instance with this name`)
-	says(dataSourceByName(ids[2]), `It is the id of one: set id instead of name`)
 	says(dataSourceByID("ins_none"), `No instance with this id`, `Existing: `, ids[2]+` \("worker"\)`)
-	says(dataSourceByID("worker"), `It is the name of one: set name instead of id`)
 }
 
 // One listing and one request before it serve any number of data sources and the refresh of the resources.

@@ -22,7 +22,8 @@ const (
 
 type logsDataSource struct{ tfkit.DataSource }
 
-func newLogs() datasource.DataSource {
+// NewLogs returns the data source gpurent_instance_logs.
+func NewLogs() datasource.DataSource {
 	return &logsDataSource{tfkit.DataSource{Name: "instance_logs"}}
 }
 

@@ -19,7 +19,8 @@ var _ datasource.DataSourceWithConfigure = (*instancesDataSource)(nil)
 
 type instancesDataSource struct{ tfkit.DataSource }
 
-func newDataSources() datasource.DataSource {
+// NewDataSources returns the data source gpurent_instances.
+func NewDataSources() datasource.DataSource {
 	return &instancesDataSource{tfkit.DataSource{Name: "instances"}}
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-func newSSHConfig() function.Function {
+// NewSSHConfig returns the function ssh_config.
+func NewSSHConfig() function.Function {
 	return tfkit.Function{
 		Name: "ssh_config",
 		Signature: function.Definition{

@@ -21,7 +21,7 @@ func callSSHConfig(t testing.TB, alias string, ssh types.Object) (string, *funct
 	t.Helper()
 	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
 	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(alias), ssh})
-	newSSHConfig().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
+	NewSSHConfig().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
 	if resp.Error != nil {
 		return "", resp.Error
 	}

@@ -22,7 +22,8 @@ var _ list.ListResourceWithConfigure = (*instanceList)(nil)
 
 type instanceList struct{ tfkit.ListResource }
 
-func newList() list.ListResource { return &instanceList{tfkit.ListResource{Name: "instance"}} }
+// NewList returns the list resource gpurent_instance.
+func NewList() list.ListResource { return &instanceList{tfkit.ListResource{Name: "instance"}} }
 
 // listModel is the configuration of a list block.
 type listModel struct {
@@ -76,7 +77,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 			return l.Meta.Client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
 		},
-		Filters: []func(rental.Instance) bool{config.match},
+		Matches: config.match,
 		Display: display,
 		Import: func(empty model, inst rental.Instance) (model, diag.Diagnostics) {
 			m := fromAPI(empty, l.Meta.Client.ReadOmitted(ctx, inst))

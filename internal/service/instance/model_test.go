@@ -18,7 +18,7 @@ import (
 func schemaOf(t *testing.T) schema.Schema {
 	t.Helper()
 	var resp resource.SchemaResponse
-	newResource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
+	NewResource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
 	if resp.Diagnostics.HasError() {
 		t.Fatal(resp.Diagnostics)
 	}

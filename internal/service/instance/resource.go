@@ -1,3 +1,5 @@
+// Package instance has the resource and the list resource gpurent_instance, the data sources for instances and their
+// logs, the actions that start, stop and restart an instance, and the function ssh_config.
 package instance
 
 import (
@@ -34,7 +36,8 @@ const (
 
 type instanceResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &instanceResource{tfkit.Resource{Name: "instance"}} }
+// NewResource returns the resource gpurent_instance.
+func NewResource() resource.Resource { return &instanceResource{tfkit.Resource{Name: "instance"}} }
 
 // Create rents the instance, saves its id, and waits until it is ready.
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

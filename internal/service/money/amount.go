@@ -10,34 +10,23 @@ import (
 	"unicode"
 )
 
-var (
-	// amountPattern matches an amount in rubles in the notation of users. It does not match amounts that are ambiguous,
-	// such as 1,234.
-	amountPattern = regexp.MustCompile(`^([+\-\x{2212}]?)(\d{1,3}(?:\p{Zs}\d{3})+|\d+)(?:[.,](\d{1,2}))?` +
-		`\p{Zs}*(?i:₽|руб\.?|rub)?$`)
-
-	// The other patterns classify texts that amountPattern does not match.
-	severalPoints = regexp.MustCompile(`\d\p{Zs}?[.,].*[.,]\d`)
-	longFraction  = regexp.MustCompile(`\d[.,]\d{3}`)
-	oddGroups     = regexp.MustCompile(`\d\p{Zs}+\d`)
-)
+// amountPattern matches an amount in rubles in the notation of users. It does not match amounts that are ambiguous,
+// such as 1,234.
+var amountPattern = regexp.MustCompile(`^([+\-\x{2212}]?)(\d{1,3}(?:\p{Zs}\d{3})+|\d+)(?:[.,](\d{1,2}))?` +
+	`\p{Zs}*(?i:₽|руб\.?|rub)?$`)
 
 var (
-	errSeveralPoints = errors.New(`it has more than one point or comma. Separate thousands with spaces`)
-	errLongFraction  = errors.New(`it has more than two digits after the point or comma. ` +
-		`Separate thousands with spaces, and round fractions of a kopeck`)
-	errOddGroups = errors.New(`spaces in it must separate groups of three digits`)
-	errNoAmount  = errors.New(`it must have digits, and at most two digits after a point or comma`)
-	errTooLarge  = errors.New(`it is out of range: kopecks are 64-bit integers`)
+	errNoAmount = errors.New("it must have digits, at most two of them after a point or comma, and only spaces between " +
+		"groups of three digits")
+	errTooLarge = errors.New("it is out of range: kopecks are 64-bit integers")
 )
 
 // parseRubles returns the kopecks of an amount in rubles such as "1234.56" or
 // "1 234,56 ₽". Errors quote the text.
 func parseRubles(text string) (int64, error) {
-	trimmed := strings.TrimFunc(text, unicode.IsSpace)
-	parts := amountPattern.FindStringSubmatch(trimmed)
+	parts := amountPattern.FindStringSubmatch(strings.TrimFunc(text, unicode.IsSpace))
 	if parts == nil {
-		return 0, amountError(text, syntaxError(trimmed))
+		return 0, amountError(text, errNoAmount)
 	}
 	sign, whole, cents := parts[1], onlyDigits(parts[2]), parts[3]
 	if sign != "" && sign != "+" {
@@ -53,19 +42,6 @@ func parseRubles(text string) (int64, error) {
 // amountError quotes the first 80 characters of the text.
 func amountError(text string, cause error) error {
 	return fmt.Errorf(`%.80q is not an amount in rubles such as "1234.56" or "1 234,56 ₽": %w`, text, cause)
-}
-
-// syntaxError returns the reason why a text does not match amountPattern.
-func syntaxError(trimmed string) error {
-	switch {
-	case severalPoints.MatchString(trimmed):
-		return errSeveralPoints
-	case longFraction.MatchString(trimmed):
-		return errLongFraction
-	case oddGroups.MatchString(trimmed):
-		return errOddGroups
-	}
-	return errNoAmount
 }
 
 // onlyDigits returns digits without the spaces between groups.

@@ -1,3 +1,5 @@
+// Package money implements the data sources gpurent_balance and gpurent_transactions, and the functions format_rub,
+// kopecks and monthly_kop.
 package money
 
 import (
@@ -13,7 +15,8 @@ var _ datasource.DataSourceWithConfigure = (*balanceDataSource)(nil)
 
 type balanceDataSource struct{ tfkit.DataSource }
 
-func newBalance() datasource.DataSource { return &balanceDataSource{tfkit.DataSource{Name: "balance"}} }
+// NewBalance returns the data source gpurent_balance.
+func NewBalance() datasource.DataSource { return &balanceDataSource{tfkit.DataSource{Name: "balance"}} }
 
 // balanceModel is the model of gpurent_balance.
 type balanceModel struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-func newFormatRub() function.Function {
+// NewFormatRub returns the function format_rub.
+func NewFormatRub() function.Function {
 	return tfkit.Function{
 		Name: "format_rub",
 		Signature: function.Definition{
@@ -32,7 +33,8 @@ func newFormatRub() function.Function {
 	}
 }
 
-func newKopecks() function.Function {
+// NewKopecks returns the function kopecks.
+func NewKopecks() function.Function {
 	return tfkit.Function{
 		Name: "kopecks",
 		Signature: function.Definition{
@@ -61,7 +63,8 @@ func newKopecks() function.Function {
 	}
 }
 
-func newMonthlyKop() function.Function {
+// NewMonthlyKop returns the function monthly_kop.
+func NewMonthlyKop() function.Function {
 	return tfkit.Function{
 		Name: "monthly_kop",
 		Signature: function.Definition{

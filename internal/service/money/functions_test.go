@@ -56,7 +56,7 @@ func TestFormatRub(t *testing.T) {
 		"0." + strings.Repeat("9", 150): "0,01 ₽", "28." + strings.Repeat("9", 150): "0,29 ₽",
 		"-29." + strings.Repeat("0", 150) + "1": "-0,29 ₽", "1e-200": "0,00 ₽",
 	} {
-		got, err := call(t, newFormatRub(), number(t, kopecks), types.StringUnknown())
+		got, err := call(t, NewFormatRub(), number(t, kopecks), types.StringUnknown())
 		if err != nil || !got.Equal(types.StringValue(want)) {
 			t.Errorf("%s: got %s, %v, want %q", kopecks, got, err, want)
 		}
@@ -75,18 +75,18 @@ func TestFormatRub_Errors(t *testing.T) {
 		"-Inf":      "out of range",
 	} {
 		t.Run(kopecks, func(t *testing.T) {
-			_, err := call(t, newFormatRub(), number(t, kopecks), types.StringUnknown())
+			_, err := call(t, NewFormatRub(), number(t, kopecks), types.StringUnknown())
 			wantArgumentError(t, err, words)
 		})
 	}
 }
 
 func TestKopecks(t *testing.T) {
-	got, err := call(t, newKopecks(), types.StringValue("1234.56"), types.Int64Unknown())
+	got, err := call(t, NewKopecks(), types.StringValue("1234.56"), types.Int64Unknown())
 	if err != nil || !got.Equal(types.Int64Value(123456)) {
 		t.Errorf("got %s, %v", got, err)
 	}
-	_, err = call(t, newKopecks(), types.StringValue("1,234.56"), types.Int64Unknown())
+	_, err = call(t, NewKopecks(), types.StringValue("1,234.56"), types.Int64Unknown())
 	wantArgumentError(t, err, `"1,234.56" is not an amount`)
 }
 
@@ -95,13 +95,13 @@ func TestMonthlyKop(t *testing.T) {
 		"0": "0", "1": "730", "9000": "6570000", "-9000": "-6570000",
 		"9223372036854775807": "6733061586903986339110", // more than an int64 holds
 	} {
-		got, err := call(t, newMonthlyKop(), number(t, kopH), types.NumberUnknown())
+		got, err := call(t, NewMonthlyKop(), number(t, kopH), types.NumberUnknown())
 		if err != nil || !got.Equal(number(t, want)) {
 			t.Errorf("%s: got %s, %v, want %s", kopH, got, err, want)
 		}
 	}
 	for kopH, words := range map[string]string{"0.5": "not a whole number", "1e999": "out of range"} {
-		_, err := call(t, newMonthlyKop(), number(t, kopH), types.NumberUnknown())
+		_, err := call(t, NewMonthlyKop(), number(t, kopH), types.NumberUnknown())
 		wantArgumentError(t, err, words)
 	}
 }

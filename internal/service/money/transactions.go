@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -33,7 +32,8 @@ var transactionTypes = []string{
 
 type transactionsDataSource struct{ tfkit.DataSource }
 
-func newTransactions() datasource.DataSource {
+// NewTransactions returns the data source gpurent_transactions.
+func NewTransactions() datasource.DataSource {
 	return &transactionsDataSource{tfkit.DataSource{Name: "transactions"}}
 }
 
@@ -115,17 +115,9 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	if !config.MaxResults.IsNull() {
 		wanted = config.MaxResults.ValueInt64()
 	}
-	match, diags := config.filter(ctx)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	options := rental.ListOptions{PageSize: rental.MaxPageSize, Stream: true}
-	if match == nil {
-		options.PageSize = min(wanted, rental.MaxPageSize)
-	}
 	ctx, skipped := tfkit.CollectSkipped(ctx)
-	found, err := newest(d.Meta.Client.ListTransactions(ctx, options), match, wanted)
+	ledger := d.Meta.Client.ListTransactions(ctx, rental.ListOptions{Stream: true})
+	found, err := newest(ledger, config.match, wanted)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list transactions", err)
 		return
@@ -141,21 +133,13 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
 }
 
-// filter returns a function that selects entries; nil for all entries.
-func (m transactionsModel) filter(ctx context.Context) (func(rental.Transaction) bool, diag.Diagnostics) {
-	if m.Types.IsNull() && m.InstanceID.IsNull() {
-		return nil, nil
-	}
-	var wanted []string
-	diags := m.Types.ElementsAs(ctx, &wanted, false)
-	return func(t rental.Transaction) bool {
-		return (m.Types.IsNull() || slices.Contains(wanted, string(t.Type))) &&
-			(m.InstanceID.IsNull() || t.InstanceID != nil && *t.InstanceID == m.InstanceID.ValueString())
-	}, diags
+// match reports whether the filters select an entry.
+func (m transactionsModel) match(t rental.Transaction) bool {
+	return (m.Types.IsNull() || slices.ContainsFunc(m.Types.Elements(), types.StringValue(string(t.Type)).Equal)) &&
+		(m.InstanceID.IsNull() || t.InstanceID != nil && *t.InstanceID == m.InstanceID.ValueString())
 }
 
-// newest returns the first entries of a ledger that match, at most limit. It reads no further than necessary. A nil
-// match matches all entries.
+// newest returns the first entries of a ledger that match, at most limit. It reads no further than necessary.
 func newest(
 	ledger iter.Seq2[rental.Transaction, error], match func(rental.Transaction) bool, limit int64,
 ) ([]rental.Transaction, error) {
@@ -164,7 +148,7 @@ func newest(
 		if err != nil {
 			return nil, err
 		}
-		if match != nil && !match(t) {
+		if !match(t) {
 			continue
 		}
 		if found = append(found, t); int64(len(found)) == limit {

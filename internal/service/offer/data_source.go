@@ -1,3 +1,4 @@
+// Package offer implements the data sources gpurent_offer and gpurent_offers.
 package offer
 
 import (
@@ -18,7 +19,8 @@ var _ datasource.DataSourceWithConfigure = (*offerDataSource)(nil)
 
 type offerDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_offer.
+func NewDataSource() datasource.DataSource {
 	return &offerDataSource{tfkit.DataSource{Name: "offer", Public: true}}
 }
 

@@ -19,7 +19,8 @@ const defaultResults = 50
 
 type offersDataSource struct{ tfkit.DataSource }
 
-func newDataSources() datasource.DataSource {
+// NewDataSources returns the data source gpurent_offers.
+func NewDataSources() datasource.DataSource {
 	return &offersDataSource{tfkit.DataSource{Name: "offers", Public: true}}
 }
 

@@ -15,23 +15,17 @@ var _ datasource.DataSourceWithConfigure = (*keyDataSource)(nil)
 
 type keyDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_ssh_key.
+func NewDataSource() datasource.DataSource {
 	return &keyDataSource{tfkit.DataSource{Name: "ssh_key"}}
 }
 
-var lookup = tfkit.Lookup{Kind: "SSH key", Key: "fingerprint", List: "gpurent_ssh_keys"}
-
-// named returns the fingerprints and names of keys for messages.
-func named(keys []rental.SSHKey) []tfkit.Named {
-	all := make([]tfkit.Named, len(keys))
-	for i, k := range keys {
-		all[i] = tfkit.Named{
-			Key:  canonical(k.Fingerprint),
-			Name: k.Name,
-			Note: fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString()),
-		}
-	}
-	return all
+var lookup = tfkit.Lookup[rental.SSHKey]{
+	Kind: "SSH key", Key: "fingerprint", List: "gpurent_ssh_keys",
+	Describe: func(k rental.SSHKey) tfkit.Named {
+		note := fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString())
+		return tfkit.Named{Key: canonical(k.Fingerprint), Name: k.Name, Note: note}
+	},
 }
 
 // Schema implements datasource.DataSource.
@@ -59,8 +53,7 @@ func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	if listing == nil {
 		return
 	}
-	index, ok := lookup.Find(&resp.Diagnostics, canonical(fingerprint), name, listing.Skipped, named(listing.Items))
-	if ok {
-		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(listing.Items[index]))...)
+	if key, ok := lookup.Find(&resp.Diagnostics, canonical(fingerprint), name, "", listing.Items); ok {
+		resp.Diagnostics.Append(resp.State.Set(ctx, itemFromAPI(key))...)
 	}
 }

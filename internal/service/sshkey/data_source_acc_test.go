@@ -80,13 +80,12 @@ func TestAccSSHKeyDataSource_errors(t *testing.T) {
 	fails(byFingerprint, `No SSH key with this fingerprint.*Existing: SHA256:\S+ \("build"\)\. `+
 		`The data source gpurent_ssh_keys lists all of them`)
 	first := addKey(env, "laptop", exampleKey)
-	fails(fmt.Sprintf("name = %q", fingerprint), `It is the fingerprint of one: set fingerprint instead of name`)
 	second := addKey(env, "laptop", exampleKey)
-	both := first + `, created \S+Z\) .*` + second + `, created \S+Z\)`
-	fails(`name = "laptop"`, `Several SSH keys have this name.*Set fingerprint instead of name, or make the name `+
-		`unique: `+quoted+` \(`+both)
-	fails(byFingerprint, `Several SSH keys have this fingerprint.*Set name instead of fingerprint. If the `+
-		`names are also equal, delete each SSH key that you do not need: "laptop" \(`+both)
+	both := quoted + ` \("laptop"\): ` + first + `, created \S+Z .*` + second + `, created \S+Z`
+	fails(`name = "laptop"`, `Several SSH keys have this name.*Set fingerprint instead of name, or delete what you do `+
+		`not need: `+both)
+	fails(byFingerprint, `Several SSH keys have this fingerprint.*Set name instead of fingerprint, or delete what you `+
+		`do not need: `+both)
 	for _, id := range []string{first, second, other} {
 		env.Delete("ssh-keys/" + id)
 	}

@@ -16,7 +16,8 @@ var _ datasource.DataSourceWithConfigure = (*keysDataSource)(nil)
 
 type keysDataSource struct{ tfkit.DataSource }
 
-func newDataSources() datasource.DataSource {
+// NewDataSources returns the data source gpurent_ssh_keys.
+func NewDataSources() datasource.DataSource {
 	return &keysDataSource{tfkit.DataSource{Name: "ssh_keys"}}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-func newFingerprint() function.Function {
+// NewFingerprint returns the function ssh_fingerprint.
+func NewFingerprint() function.Function {
 	return tfkit.Function{
 		Name: "ssh_fingerprint",
 		Signature: function.Definition{

@@ -19,7 +19,7 @@ const ecdsaKey = "ecdsa-sha2-nistp256 " +
 func callFingerprint(publicKey string) (attr.Value, *function.FuncError) {
 	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
 	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(publicKey)})
-	newFingerprint().Run(context.Background(), function.RunRequest{Arguments: arguments}, &resp)
+	NewFingerprint().Run(context.Background(), function.RunRequest{Arguments: arguments}, &resp)
 	return resp.Result.Value(), resp.Error
 }
 

@@ -17,7 +17,8 @@ var _ list.ListResourceWithConfigure = (*keyList)(nil)
 
 type keyList struct{ tfkit.ListResource }
 
-func newList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh_key"}} }
+// NewList returns the list resource gpurent_ssh_key.
+func NewList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(
@@ -38,10 +39,9 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		return
 	}
 	tfkit.ListResults[rental.SSHKey, model]{
-		Kind: "SSH keys",
-		List: l.Meta.Client.ListSSHKeys,
-		Filters: []func(rental.SSHKey) bool{tfkit.Prefixed(config.NamePrefix,
-			func(k rental.SSHKey) string { return k.Name })},
+		Kind:    "SSH keys",
+		List:    l.Meta.Client.ListSSHKeys,
+		Matches: func(k rental.SSHKey) bool { return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) },
 		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},

@@ -1,3 +1,5 @@
+// Package sshkey implements SSH keys: the resource, the data source and the list resource gpurent_ssh_key, the
+// data source gpurent_ssh_keys, and the function ssh_fingerprint.
 package sshkey
 
 import (
@@ -23,7 +25,8 @@ var creating tfkit.Creations
 
 type keyResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "ssh_key"}} }
+// NewResource returns the resource gpurent_ssh_key.
+func NewResource() resource.Resource { return &keyResource{tfkit.Resource{Name: "ssh_key"}} }
 
 // Create adds the key to the account.
 func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

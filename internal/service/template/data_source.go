@@ -15,19 +15,16 @@ var _ datasource.DataSourceWithConfigure = (*templateDataSource)(nil)
 
 type templateDataSource struct{ tfkit.DataSource }
 
-func newDataSource() datasource.DataSource {
+// NewDataSource returns the data source gpurent_template.
+func NewDataSource() datasource.DataSource {
 	return &templateDataSource{tfkit.DataSource{Name: "template", Public: true}}
 }
 
-var lookup = tfkit.Lookup{Kind: "template", Key: "slug", List: "gpurent_templates"}
-
-// named returns the slugs and names of templates for messages.
-func named(templates []rental.Template) []tfkit.Named {
-	all := make([]tfkit.Named, len(templates))
-	for i, t := range templates {
-		all[i] = tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
-	}
-	return all
+var lookup = tfkit.Lookup[rental.Template]{
+	Kind: "template", Key: "slug", List: "gpurent_templates",
+	Describe: func(t rental.Template) tfkit.Named {
+		return tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
+	},
 }
 
 // Schema implements datasource.DataSource.
@@ -76,21 +73,9 @@ func (d *templateDataSource) find(
 	if listing == nil {
 		return template, false
 	}
-	if slug != "" {
-		lookup.NotFound(diags, slug, d.hint(), named(listing.Items))
-		return template, false
+	var hint tfkit.Text
+	if !d.Meta.Client.Authenticated() {
+		hint = "Only the catalog was searched, because no API key is configured."
 	}
-	index, ok := lookup.ByName(diags, name, d.hint(), named(listing.Items))
-	if !ok {
-		return template, false
-	}
-	return listing.Items[index], true
-}
-
-// hint explains why an own template was not found.
-func (d *templateDataSource) hint() tfkit.Text {
-	if d.Meta.Client.Authenticated() {
-		return ""
-	}
-	return "Only the catalog was searched, because no API key is configured."
+	return lookup.Find(diags, slug, name, hint, listing.Items)
 }

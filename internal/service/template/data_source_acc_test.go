@@ -118,9 +118,8 @@ func TestAccTemplateDataSource_errors(t *testing.T) {
 		{withKey(`name = "pytroch"`),
 			`No template with this name.*Existing: (.* \(".*"\), ){10}… and 1 more\.`},
 		{withKey(`name = "PyTorch 2.5"`),
-			`Several templates have this name.*Set slug instead of name, or make the name unique: ` +
-				`pytorch \(owner catalog\) ` + slug + ` \(owner me\)`},
-		{withKey(`name = "pytorch"`), `No template with this name.*It is the slug of one: set slug instead of name`},
+			`Several templates have this name.*Set slug instead of name, or delete what you do not need: ` +
+				`pytorch \("PyTorch 2.5"\): owner catalog ` + slug + ` \("PyTorch 2.5"\): owner me`},
 		{withKey(`slug = "pytroch"`), `No template with this slug.*Existing: .*pytorch \(`},
 		{withoutKey(`slug = "` + slug + `"`),
 			`No template with this slug.*Only the catalog was searched, because no API key is configured`},

@@ -17,7 +17,8 @@ var _ datasource.DataSourceWithConfigure = (*templatesDataSource)(nil)
 
 type templatesDataSource struct{ tfkit.DataSource }
 
-func newDataSources() datasource.DataSource {
+// NewDataSources returns the data source gpurent_templates.
+func NewDataSources() datasource.DataSource {
 	return &templatesDataSource{tfkit.DataSource{Name: "templates", Public: true}}
 }
 

@@ -17,7 +17,8 @@ var _ list.ListResourceWithConfigure = (*templateList)(nil)
 
 type templateList struct{ tfkit.ListResource }
 
-func newList() list.ListResource { return &templateList{tfkit.ListResource{Name: "template"}} }
+// NewList returns the list resource gpurent_template.
+func NewList() list.ListResource { return &templateList{tfkit.ListResource{Name: "template"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *templateList) ListResourceConfigSchema(
@@ -41,9 +42,8 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 	tfkit.ListResults[rental.Template, model]{
 		Kind: "templates",
 		List: l.Meta.Client.ListTemplates,
-		Filters: []func(rental.Template) bool{
-			func(t rental.Template) bool { return t.Owner == rental.OwnerMe },
-			tfkit.Prefixed(config.NamePrefix, func(t rental.Template) string { return t.Name }),
+		Matches: func(t rental.Template) bool {
+			return t.Owner == rental.OwnerMe && tfkit.NameHasPrefix(t.Name, config.NamePrefix.ValueString())
 		},
 		Display: func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
 		Import:  func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },

@@ -1,3 +1,5 @@
+// Package template implements templates: the resource and the list resource gpurent_template, and the data sources
+// gpurent_template and gpurent_templates.
 package template
 
 import (
@@ -11,11 +13,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*templateResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*templateResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*templateResource)(nil)
-	_ resource.ResourceWithImportState    = (*templateResource)(nil)
-	_ resource.ResourceWithIdentity       = (*templateResource)(nil)
+	_ resource.ResourceWithConfigure   = (*templateResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*templateResource)(nil)
+	_ resource.ResourceWithImportState = (*templateResource)(nil)
+	_ resource.ResourceWithIdentity    = (*templateResource)(nil)
 )
 
 // creating separates concurrent creations in this process.
@@ -23,7 +24,8 @@ var creating tfkit.Creations
 
 type templateResource struct{ tfkit.Resource }
 
-func newResource() resource.Resource { return &templateResource{tfkit.Resource{Name: "template"}} }
+// NewResource returns the resource gpurent_template.
+func NewResource() resource.Resource { return &templateResource{tfkit.Resource{Name: "template"}} }
 
 // Create creates the template. The request has no idempotency key: after a lost response, the list shows whether the
 // template exists.

@@ -121,11 +121,11 @@ func addOptional(attributes map[string]schema.Attribute) {
 		Validators:    []validator.String{stringvalidator.UTF8LengthBetween(1, maxOnstartLength)},
 		PlanModifiers: replaceText,
 	}
-	disk := func(description string) schema.Int64Attribute {
+	disk := func(description string, also ...validator.Int64) schema.Int64Attribute {
 		return schema.Int64Attribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: description,
-			Validators:          []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
+			Validators:          append(also, int64validator.Between(minDiskGB, maxDiskGB)),
 			PlanModifiers: []planmodifier.Int64{
 				int64planmodifier.UseStateForUnknown(), int64planmodifier.RequiresReplaceIfConfigured(),
 			},
@@ -133,9 +133,9 @@ func addOptional(attributes map[string]schema.Attribute) {
 	}
 	attributes["min_disk_gb"] = disk("Minimum disk size of an instance in GB. Must be between 10 and 2000. Defaults " +
 		"to the value that the API chooses. Changing this forces a new resource to be created.")
-	attributes["recommended_disk_gb"] = disk("Recommended disk size of an instance in GB. Must be between 10 and " +
-		"2000, and not below `min_disk_gb`. Defaults to the value that the API chooses. Changing this forces a new " +
-		"resource to be created.")
+	attributes["recommended_disk_gb"] = disk("Recommended disk size of an instance in GB. Must be between 10 and "+
+		"2000, and not below `min_disk_gb`. Defaults to the value that the API chooses. Changing this forces a new "+
+		"resource to be created.", int64validator.AtLeastSumOf(path.MatchRoot("min_disk_gb")))
 }
 
 func addComputed(attributes map[string]schema.Attribute) {
@@ -146,19 +146,4 @@ func addComputed(attributes map[string]schema.Attribute) {
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
 	attributes["owner"] = tfkit.ComputedOnce("Owner of the template: `me`.")
-}
-
-// ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *templateResource) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var minimum, recommended types.Int64
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("min_disk_gb"), &minimum)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("recommended_disk_gb"), &recommended)...)
-	if minimum.IsNull() || minimum.IsUnknown() || recommended.IsNull() || recommended.IsUnknown() {
-		return
-	}
-	if recommended.ValueInt64() < minimum.ValueInt64() {
-		addRecommendedBelowMinimum(&resp.Diagnostics, recommended.ValueInt64(), minimum.ValueInt64())
-	}
 }
