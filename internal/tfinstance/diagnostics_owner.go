@@ -15,7 +15,7 @@ import (
 // Summaries of diagnostics.
 const (
 	summaryTwoObjects   = "Instance %s is in the state twice"
-	summaryKeptForOther = "Instance %s was kept for another resource"
+	summaryKeptForOther = "Instances were kept for another resource"
 )
 
 // Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
@@ -60,11 +60,16 @@ func objectText(other lifecycle.Object) tfkit.Text {
 	return "another gpurent_instance"
 }
 
-// AddKeptForOther reports that the destruction of an object left its instance alone, because another object has it.
-func AddKeptForOther(diags *diag.Diagnostics, id string, other lifecycle.Object) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, id), "It was not destroyed, because "+objectText(other)+
-		" of this run has it. Only this resource was removed from the state. If you renamed the resource, add a moved block "+
-		"next time. To replace the instance with create_before_destroy, change its key with each replacement.")
+// AddKeptForOther reports the instances that a change or a destruction left alone, because another object has them; no
+// ids for nothing to report.
+func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
+	if len(ids) == 0 {
+		return
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther), tfkit.Textf("Another resource of this run has %s. They "+
+		"were not changed or destroyed, and do not belong to this resource any more. If you renamed the resource, add a "+
+		"moved block next time. To replace instances with create_before_destroy, change the key (of a fleet, the name) with "+
+		"each replacement.", ids))
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.

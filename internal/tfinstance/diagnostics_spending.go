@@ -20,7 +20,7 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems []*failure.Error, not
 	for _, problem := range problems {
 		switch problem.Kind {
 		case failure.NotEnoughFunds:
-			text := MissingFundsText(problem)
+			text := missingFundsText(problem)
 			if problem.Warning {
 				tfkit.AddWarning(diags, tfkit.Summaryf(summaryInsufficientBalance), text)
 			} else {
@@ -52,8 +52,8 @@ func SpendingErrorText(problem *failure.Error) tfkit.Text {
 		tfkit.HourlyRubles(problem.LimitKopH))
 }
 
-// MissingFundsText explains a problem of the kind failure.NotEnoughFunds.
-func MissingFundsText(problem *failure.Error) tfkit.Text {
+// missingFundsText explains a problem of the kind failure.NotEnoughFunds.
+func missingFundsText(problem *failure.Error) tfkit.Text {
 	return tfkit.Textf("The balance must cover two hours of an instance before it starts. What this resource starts "+
 		"costs %s, so two hours cost %s. The account has %s, including its credit limit. Missing: %s. Top up the "+
 		"balance in the service's console, or start less.",

@@ -12,23 +12,21 @@ import (
 // explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
 const explainTimeout = 3 * time.Second
 
-// Explain describes for each query which filters exclude the available offers. Each description begins with the label
-// of its query, such as "offer_query: ". Explain returns an empty text if the offers cannot be read.
-func Explain(
-	ctx context.Context, meta *tfkit.Meta, queries []market.Query, label func(i int) tfkit.Text,
-) tfkit.Text {
+// Explain describes for each query which filters exclude the available offers, as paragraphs. It returns an empty text
+// if the offers cannot be read.
+func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (text tfkit.Text) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
-	var text tfkit.Text
 	for i, query := range queries {
 		explanation, err := meta.Market.Explain(ctx, query.OfferQuery)
 		if err != nil {
 			return ""
 		}
-		if i > 0 {
-			text += "\n\n"
+		text += "\n\n"
+		if len(queries) > 1 {
+			text += tfkit.Textf("Query %d: ", i+1)
 		}
-		text += label(i) + explanationText(explanation)
+		text += explanationText(explanation)
 	}
 	return text
 }

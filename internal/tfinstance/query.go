@@ -43,16 +43,9 @@ func QueryArguments() map[string]schema.Attribute {
 // QueryType has the types of QueryArguments.
 var QueryType = AttributeTypes(schema.SingleNestedAttribute{Attributes: QueryArguments()})
 
-// QueryTerms are the arguments of an instance that apply to each of its queries.
-type QueryTerms struct {
-	Type         rental.RentalType
-	DiskGB       int64 // GB, 0 if it is unknown
-	MaxPriceKopH int64 // kopecks per hour, 0 for no maximum
-}
-
-// MarketQuery returns the query of an object, which has the attributes of Query, with the terms of the instance. It
-// omits unknown filters.
-func MarketQuery(ctx context.Context, object types.Object, terms QueryTerms) (market.Query, diag.Diagnostics) {
+// Query returns the query of an object, which has the attributes of Query, with the other arguments that restrict the
+// offers. It omits unknown filters.
+func (a Arguments) Query(ctx context.Context, object types.Object) (market.Query, diag.Diagnostics) {
 	var parts Query
 	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
 	filters, problems := parts.Query(ctx)
@@ -61,14 +54,28 @@ func MarketQuery(ctx context.Context, object types.Object, terms QueryTerms) (ma
 	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
 		query.MaxAttempts = int(attempts)
 	}
-	query.Type = terms.Type
-	if limit := terms.MaxPriceKopH; limit > 0 {
+	query.Type = rental.RentalType(a.Type.ValueString())
+	if limit := a.MaxPriceKopH.ValueInt64(); limit > 0 {
 		query.MaxPriceKopH = &limit
 	}
-	if disk := float64(terms.DiskGB); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
+	if disk := float64(a.DiskGB.ValueInt64()); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
 		query.MinDiskGB = &disk
 	}
 	return query, diags
+}
+
+// Queries returns the queries of objects. It omits unknown ones.
+func (a Arguments) Queries(ctx context.Context, objects []attr.Value) (queries []market.Query, diags diag.Diagnostics) {
+	for _, element := range objects {
+		object, ok := element.(types.Object)
+		if !ok || object.IsNull() || object.IsUnknown() {
+			continue
+		}
+		query, problems := a.Query(ctx, object)
+		diags.Append(problems...)
+		queries = append(queries, query)
+	}
+	return queries, diags
 }
 
 // QueryForGPU returns a query that selects a GPU model and a number of GPUs.

@@ -16,8 +16,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ReadyWhenAttribute is the argument ready_when.
-func ReadyWhenAttribute() schema.SingleNestedAttribute {
+// readyWhenAttribute is the argument ready_when.
+func readyWhenAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Additional conditions that a running instance must meet before an apply that creates or " +
@@ -45,9 +45,9 @@ func ReadyWhenAttribute() schema.SingleNestedAttribute {
 	}
 }
 
-// ReadyConditions returns the conditions of ready_when, none for a null or unknown object.
-func ReadyConditions(readyWhen types.Object) lifecycle.Conditions {
-	attributes := readyWhen.Attributes()
+// Conditions returns the conditions of ready_when, none for a null or unknown object.
+func (a Arguments) Conditions() lifecycle.Conditions {
+	attributes := a.ReadyWhen.Attributes()
 	ssh, _ := attributes["ssh_reachable"].(types.Bool)
 	urls, _ := attributes["urls_reachable"].(types.Bool)
 	pattern, _ := attributes["log_pattern"].(types.String)

@@ -40,8 +40,8 @@ func CheckAlias(alias string) error {
 	return nil
 }
 
-// CheckLogin returns an error for an invalid login.
-func CheckLogin(host string, port int64, user string) error {
+// checkLogin returns an error for an invalid login.
+func checkLogin(host string, port int64, user string) error {
 	switch {
 	case !isHost(host):
 		return fmt.Errorf("host %.80q is neither a host name nor an IP address", host)
@@ -75,7 +75,7 @@ func isHost(host string) bool {
 // SSHCommand returns the command of the API if it only logs in and forwards ports, otherwise a generated one. It is
 // null for an invalid login.
 func SSHCommand(ssh rental.SSH) types.String {
-	if CheckLogin(ssh.Host, ssh.Port, ssh.User) != nil || strings.HasSuffix(ssh.User, "$") {
+	if checkLogin(ssh.Host, ssh.Port, ssh.User) != nil || strings.HasSuffix(ssh.User, "$") {
 		return types.StringNull()
 	}
 	login, port := ssh.User+"@"+ssh.Host, fmt.Sprintf(" -p %d", ssh.Port)
@@ -87,9 +87,12 @@ func SSHCommand(ssh rental.SSH) types.String {
 	return types.StringValue(own)
 }
 
-// SSHConfigBlock returns the block of an SSH configuration file.
-func SSHConfigBlock(alias, host string, port int64, user string) string {
-	return fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n", alias, host, port, user)
+// SSHConfigBlock returns the block of an SSH configuration file, or an error for an invalid login.
+func SSHConfigBlock(alias, host string, port int64, user string) (string, error) {
+	if err := checkLogin(host, port, user); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n", alias, host, port, user), nil
 }
 
 // NoSSHConfig is a comment in place of the block of an instance without an address, so that the blocks of many

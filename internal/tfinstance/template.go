@@ -10,21 +10,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// TemplateArguments are the arguments of an instance that CheckTemplate compares with the template.
-type TemplateArguments struct {
-	Template  types.String
-	Image     types.String
-	DiskGB    types.Int64
-	SSHKeyIDs types.Set
-	ReadyWhen types.Object
-}
-
 // CheckTemplate reports an error for a template that does not exist, a disk below its minimum, and an image of a
 // template other than the custom one, because the API accepts an image only for that. It warns if nobody could log in,
 // and if ready_when waits for an SSH server that the template does not have. replaces reports that the creation
 // replaces an instance: then a template that cannot be read is an error, too.
 func CheckTemplate(
-	ctx context.Context, meta *tfkit.Meta, arguments TemplateArguments, replaces bool, diags *diag.Diagnostics,
+	ctx context.Context, meta *tfkit.Meta, arguments Arguments, replaces bool, diags *diag.Diagnostics,
 ) {
 	slug := arguments.Template.ValueString()
 	if slug == "" {
@@ -51,7 +42,7 @@ func CheckTemplate(
 		addDiskBelowMinimum(diags, template.MinDiskGB, disk)
 	}
 	checkSSHKeys(ctx, meta, arguments.SSHKeyIDs, template.LaunchMode == rental.LaunchSSH, replaces, diags)
-	if template.LaunchMode == rental.LaunchEntrypoint && ReadyConditions(arguments.ReadyWhen).SSHReachable {
+	if template.LaunchMode == rental.LaunchEntrypoint && arguments.Conditions().SSHReachable {
 		addNoSSHExpected(diags)
 	}
 }

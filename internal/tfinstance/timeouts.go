@@ -10,10 +10,18 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Timeouts is the attribute timeouts, with a description, which the library omits, and without negative durations,
-// which it accepts.
-func Timeouts(ctx context.Context, options timeouts.Opts) schema.Attribute {
-	attribute := timeouts.Attributes(ctx, options)
+// Timeouts is the attribute timeouts, with descriptions, which the library omits, and without negative durations, which
+// it accepts. The texts are the defaults of the operations.
+func Timeouts(ctx context.Context, create, update, destroy string) schema.Attribute {
+	const format = ", as a Go duration such as `45m` or `1h30m`. Defaults to "
+	attribute := timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true, Update: true, Delete: true,
+		CreateDescription: "Timeout of a creation, including the waits for offers and until the instances are ready" +
+			format + create + ".",
+		UpdateDescription: "Timeout of an update that starts, stops or rents instances or waits for them" + format +
+			update + ".",
+		DeleteDescription: "Timeout of a destruction" + format + destroy + ".",
+	})
 	nested, ok := attribute.(schema.SingleNestedAttribute)
 	if !ok {
 		return attribute

@@ -4,25 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// CauseText describes what a wait lacked at its end: an API error, or the conditions of ready_when that the instance
-// did not meet.
-func CauseText(err error) tfkit.Text {
-	var text tfkit.Text
-	e := failure.As(err)
-	if e.Last != nil {
-		text = tfkit.Textf(" The last request failed: %s.", e.Last)
-	}
-	for _, missing := range e.Missing {
-		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)
-	}
-	return text
-}
 
 // StopAdvice returns the next step for a stop reason.
 func StopAdvice(reason string) tfkit.Text {

@@ -11,32 +11,27 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
-	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // Summaries of diagnostics.
 const (
-	summaryTooFewReady     = "Fleet %s has too few ready members"
-	summaryNotComplete     = "Fleet %s is not complete"
-	summaryNotAllocated    = "Fleet %s was not allocated"
-	summaryInterrupted     = "Interrupted while fleet %s was changing"
-	summaryRecovered       = "Fleet %s contains instances of an earlier run"
-	summaryNotDestroyed    = "Fleet %s is not destroyed yet"
-	summaryNotReduced      = "Fleet %s has too many members"
-	summaryChanges         = "Fleet %s changes existing members"
-	summaryTooFewOffers    = "Too few offers for fleet %s"
-	summaryTotalAboveCap   = "Fleet %s exceeds max_total_kop_h"
-	summaryMembersAboveCap = "Fleet %s has members above max_price_kop_h"
-	summaryOtherMembers    = "Instances have the names of members of fleet %s"
-	summaryMinReady        = "min_ready exceeds size"
-	summaryNullQuery       = "Query is null"
-	summaryWaitAboveCreate = "wait_for_offer exceeds timeouts.create"
-	summaryWaitAboveUpdate = "wait_for_offer exceeds timeouts.update"
-	summaryCannotImport    = "Cannot import fleet %s"
-	summaryOtherOwner      = "Fleet %s cannot take existing instances"
-	summaryKeptForOther    = "Fleet %s kept instances of another resource"
+	summaryTooFewReady   = "Fleet %s has too few ready members"
+	summaryNotComplete   = "Fleet %s is not complete"
+	summaryNotAllocated  = "Fleet %s was not allocated"
+	summaryInterrupted   = "Interrupted while fleet %s was changing"
+	summaryRecovered     = "Fleet %s contains instances of an earlier run"
+	summaryNotDestroyed  = "Fleet %s is not destroyed yet"
+	summaryNotReduced    = "Fleet %s has too many members"
+	summaryChanges       = "Fleet %s changes existing members"
+	summaryTooFewOffers  = "Too few offers for fleet %s"
+	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
+	summaryOtherMembers  = "Instances have the names of members of fleet %s"
+	summaryMinReady      = "min_ready exceeds size"
+	summaryNullQuery     = "Query is null"
+	summaryCannotImport  = "Cannot import fleet %s"
+	summaryOtherOwner    = "Fleet %s cannot take existing instances"
 )
 
 // maxLines is the number of members that a message lists.
@@ -47,7 +42,6 @@ type outcome struct {
 	fleet.Spec
 	fleet.Result
 	created bool
-	timeout time.Duration
 }
 
 // addResult reports the result of an apply: the members that are missing or not ready, one line each.
@@ -55,7 +49,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	if len(o.Recovered) > 0 {
 		addRecovered(diags, o, r.Meta.Client.Now())
 	}
-	addKeptForOther(diags, o.Name, o.KeptForOther)
+	tfinstance.AddKeptForOther(diags, o.KeptForOther...)
 	if len(o.Failures) == 0 {
 		return
 	}
@@ -80,7 +74,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 			"next plan contains the rest.", o.MinReady))
 	default:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
-			detail+tfkit.Textf("\n\nmin_ready is %d. %s", o.MinReady, whatExists(o))+tainted(o))
+			detail+tfkit.Textf("\n\nmin_ready is %d. Members that exist are in the state.", o.MinReady)+tainted(o))
 	}
 }
 
@@ -105,17 +99,6 @@ func membersText(n int) tfkit.Text {
 	return tfkit.Textf("%d members", n)
 }
 
-// whatExists describes which members are left after an apply.
-func whatExists(o outcome) tfkit.Text {
-	switch {
-	case len(o.Members) > 0:
-		return "The members that exist are in the state."
-	case o.Rented > 0:
-		return "No member exists any more."
-	}
-	return "This apply rented nothing."
-}
-
 // tainted describes what an error of a creation leads to.
 func tainted(o outcome) tfkit.Text {
 	if !o.created || len(o.Members) == 0 {
@@ -126,7 +109,7 @@ func tainted(o outcome) tfkit.Text {
 }
 
 // failureLines returns a line for each reason, with the slots that it concerns.
-func failureLines(o outcome) (lines tfkit.Text) {
+func failureLines(o outcome) tfkit.Text {
 	var texts []tfkit.Text
 	slots := map[tfkit.Text][]string{}
 	for _, f := range o.Failures {
@@ -136,15 +119,22 @@ func failureLines(o outcome) (lines tfkit.Text) {
 		}
 		slots[text] = append(slots[text], string(slotText(f.Slot)))
 	}
-	for _, text := range texts[:min(len(texts), maxLines)] {
+	return listed(texts, func(text tfkit.Text) tfkit.Text {
 		concerned := slots[text]
 		more := tfkit.Text("")
 		if len(concerned) > maxLines {
 			more, concerned = tfkit.Textf(" and %d more", len(concerned)-maxLines), concerned[:maxLines]
 		}
-		lines += "\n  " + tfkit.Text(strings.Join(concerned, ", ")) + more + ": " + text
+		return tfkit.Text(strings.Join(concerned, ", ")) + more + ": " + text
+	})
+}
+
+// listed returns an indented line for each of the first items, and the number of the others.
+func listed[T any](items []T, line func(T) tfkit.Text) (lines tfkit.Text) {
+	for _, item := range items[:min(len(items), maxLines)] {
+		lines += "\n  " + line(item)
 	}
-	if more := len(texts) - maxLines; more > 0 {
+	if more := len(items) - maxLines; more > 0 {
 		lines += tfkit.Textf("\n  … and %d more", more)
 	}
 	return lines
@@ -157,7 +147,7 @@ func failureText(o outcome, f fleet.Failure) tfkit.Text {
 	if !f.Member.Lost() {
 		id = tfkit.Textf("instance %s ", f.Member.Instance.ID)
 	}
-	if text := memberText(o, f.Member, e); text != "" {
+	if text := memberText(f.Member, e); text != "" {
 		return id + text
 	}
 	text := notRentedText(o, e, f.Err)
@@ -169,37 +159,25 @@ func failureText(o outcome, f fleet.Failure) tfkit.Text {
 
 // notRentedText describes why nothing was rented for a slot, or a request failed.
 func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
-	switch e.Kind {
-	case failure.Interrupted:
-		if errors.Is(e.Err, context.DeadlineExceeded) {
-			return "nothing was rented before the timeout"
-		}
-		return "interrupted, nothing was rented"
-	case failure.OutcomeUnknown:
+	last := failure.As(e.Last)
+	switch {
+	case e.Kind == failure.Interrupted:
+		return "nothing was rented before the timeout or the interruption"
+	case e.Kind == failure.OutcomeUnknown:
 		return tfkit.Textf("the outcome of the create request with the idempotency key %s is unknown: the next apply takes "+
 			"the instance if it exists, and `terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
-	case failure.NoOffer:
-		return noOfferText(o, e)
-	case failure.OfferRefused:
-		if e.Err == nil {
-			return "no offer could be rented: " + tfinstance.LastOfferText(err)
-		}
-		return tfkit.Textf("the API refused offer %s: %s", e.OfferID, e.Err) + tfkit.FieldErrors(e.Err)
-	case failure.OffersUnreadable:
-		return tfkit.Textf("the offers could not be read: %s", e.Err)
-	case failure.AboveLimit:
-		if e.Limit == failure.MaxTotal {
-			return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
-				tfkit.HourlyRubles(e.LimitKopH))
-		}
-		if e.Limit == failure.MaxBurn {
-			return "it " + burnLimitText(e)
-		}
-		return tfkit.Textf("the price of offer %s rose to %s, above max_price_kop_h, %s", e.OfferID,
-			tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
-	case failure.AccountUnreadable:
+	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
+		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
+			tfkit.HourlyRubles(o.MaxTotalKopH))
+	case e.Kind == failure.NoOffer && last.Kind != 0:
+		return notRentedText(o, last, e.Last)
+	case e.Kind == failure.NoOffer:
+		return "no offer is left"
+	case e.Kind == failure.OfferRefused || e.Kind == failure.OffersUnreadable || failure.Exceeds(err, failure.MaxPrice):
+		return "no offer could be rented. " + tfinstance.LastOfferText(err) + tfkit.FieldErrors(e.Err)
+	case e.Kind == failure.AccountUnreadable || failure.Exceeds(err, failure.MaxBurn):
 		return tfinstance.SpendingErrorText(&e)
-	case failure.NotTried:
+	case e.Kind == failure.NotTried:
 		return "not tried, because another member failed: " + notRentedText(o, failure.As(e.Err), e.Err)
 	default:
 		return ownerText(e, err)
@@ -212,7 +190,7 @@ func ownerText(e failure.Error, err error) tfkit.Text {
 	case failure.OtherArguments:
 		return tfkit.Textf("instance %s of an earlier run or another state differs: its %s; it stays and is billed; restore "+
 			"the arguments, choose a different name for the fleet, or destroy it in the service's console", e.Instance.ID,
-			tfinstance.DifferenceText(e.Differences[0]))
+			tfinstance.DifferencesText(e.Differences))
 	case failure.NotLost:
 		return tfinstance.NotLostText(e) + "; if a killed run of this fleet rented it, set recover_within of the provider " +
 			"above its age for one apply"
@@ -226,27 +204,17 @@ func ownerText(e failure.Error, err error) tfkit.Text {
 	}
 }
 
-func noOfferText(o outcome, e failure.Error) tfkit.Text {
-	switch last := failure.As(e.Last); {
-	case e.Offers.OverBudget:
-		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
-			tfkit.HourlyRubles(o.MaxTotalKopH))
-	case last.Kind != 0:
-		return "no offer could be rented. " + tfinstance.LastOfferText(e.Last)
-	case o.All:
-		return "not rented, because there are too few offers"
-	}
-	return "no offer is left"
-}
-
 // memberText describes what is wrong with the instance of a slot, after "instance ins_1 "; empty if nothing was rented.
-func memberText(o outcome, member fleet.Member, e failure.Error) tfkit.Text {
+func memberText(member fleet.Member, e failure.Error) tfkit.Text {
 	status := statusText(member.Instance)
 	switch e.Kind {
 	case failure.NotPlanned:
 		return "is " + status + " now, and the plan did not show that it is destroyed: it stays until the next apply"
 	case failure.NotDestroyed:
-		return notDestroyedText(e)
+		if e.Accepted {
+			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
+		}
+		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
 	case failure.KeptOutbid:
 		return "is outbid, and on_outbid is \"keep\""
 	case failure.NotAsRequested, failure.AboveLimit:
@@ -258,10 +226,7 @@ func memberText(o outcome, member fleet.Member, e failure.Error) tfkit.Text {
 		if member.Lost() {
 			return ""
 		}
-		if o.Interrupted {
-			return "is not ready yet, status " + status + missingText(e)
-		}
-		return tfkit.Textf("is not ready within %s, status ", o.timeout) + status + missingText(e)
+		return "was not ready in time, status " + status + "." + tfinstance.CauseText(&e)
 	case failure.Gone:
 		return "was destroyed outside Terraform, or the API does not find it"
 	case failure.NeedsReplacement:
@@ -275,30 +240,15 @@ func memberText(o outcome, member fleet.Member, e failure.Error) tfkit.Text {
 	}
 }
 
-func notDestroyedText(e failure.Error) tfkit.Text {
-	switch {
-	case e.Accepted:
-		return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
-	case errors.Is(e.Err, context.Canceled):
-		return tfkit.Textf("was not destroyed before the interruption and may be billed: %s", e.Err)
-	}
-	return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
-}
-
 // rejectedText describes an instance that must not run.
-func rejectedText(e failure.Error) (text tfkit.Text) {
+func rejectedText(e failure.Error) tfkit.Text {
+	var text, reason tfkit.Text
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	switch {
 	case e.Kind == failure.NotAsRequested:
-		text = "was not as requested: "
-		for i, d := range e.Differences {
-			if i > 0 {
-				text += "; "
-			}
-			text += tfinstance.DifferenceText(d)
-		}
+		text = "was not as requested: " + tfinstance.DifferencesText(e.Differences)
 	case e.Limit == failure.MaxBurn:
-		text = burnLimitText(e)
+		text, reason = "costs too much", ". "+tfinstance.SpendingErrorText(&e)
 	case e.Limit == failure.MaxTotal:
 		text = tfkit.Textf("raises the price of the fleet to %s, above max_total_kop_h, %s", price, limit)
 	default:
@@ -306,30 +256,15 @@ func rejectedText(e failure.Error) (text tfkit.Text) {
 	}
 	switch e.Removal {
 	case failure.NotRemoved:
-		return text + tfkit.Textf("; it could not be removed and is billed: %s", e.Err)
+		text += tfkit.Textf("; it could not be removed and is billed: %s", e.Err)
 	case failure.Stopped:
-		return text + "; it was stopped"
+		text += "; it was stopped"
 	case failure.Destroyed:
-		return text + "; it was destroyed"
+		text += "; it was destroyed"
 	default:
-		return text + "; it was not started"
+		text += "; it was not started"
 	}
-}
-
-func burnLimitText(e failure.Error) tfkit.Text {
-	return tfkit.Textf("raises what the account costs from %s to %s, above max_burn_kop_h, %s",
-		tfkit.HourlyRubles(e.NowKopH), tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
-}
-
-// missingText describes what a wait lacked at its end.
-func missingText(e failure.Error) (text tfkit.Text) {
-	if e.Last != nil {
-		text = tfkit.Textf("; the last request failed: %s", e.Last)
-	}
-	for _, missing := range e.Missing {
-		text += tfkit.Textf("; ready_when.%s is not met: %s", missing.Condition, missing.Err)
-	}
-	return text
+	return text + reason
 }
 
 // explain describes which offers a fleet lacked, and which filters exclude all of them.
@@ -339,7 +274,7 @@ func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 		switch {
 		case e.Kind != failure.NoOffer || !e.Offers.Listed:
 		case e.Offers.Matching == 0:
-			return explainQueries(ctx, r.Meta, o.Queries)
+			return tfinstance.Explain(ctx, r.Meta, o.Queries)
 		case o.All && e.Offers.Needed > e.Offers.Found:
 			return "\n\n" + offersText(o.Spec, e.Offers, e.Offers.Needed)
 		}
@@ -347,37 +282,22 @@ func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 	return ""
 }
 
-func explainQueries(ctx context.Context, meta *tfkit.Meta, queries []market.Query) tfkit.Text {
-	text := tfinstance.Explain(ctx, meta, queries, func(i int) tfkit.Text {
-		if len(queries) == 1 {
-			return ""
-		}
-		return tfkit.Textf("offer_queries[%d]: ", i)
-	})
-	if text == "" {
-		return ""
-	}
-	return "\n\n" + text
-}
-
 func rolledBackText(o outcome) tfkit.Text {
-	text := tfkit.Text("the apply keeps no new member.")
+	text := tfkit.Text("\n\nallocation is \"all\": the apply keeps no new member. Existing members stay, and so do " +
+		"those that another run may have rented.")
 	if len(o.RolledBack) > 0 {
-		text = tfkit.Textf("what this apply created was destroyed again: %s. It is billed for the time that it existed "+
-			"(gpurent_transactions).", membersText(len(o.RolledBack)))
+		text += tfkit.Textf(" Destroyed again, and billed for the time that they existed (gpurent_transactions): %s.",
+			membersText(len(o.RolledBack)))
 	}
-	return "\n\nallocation is \"all\": " + text + " Existing members stay, and so do those that another run may have " +
-		"rented."
+	return text
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
-	var text tfkit.Text
-	for _, member := range o.Recovered[:min(len(o.Recovered), maxLines)] {
-		text += "\n  " + slotText(member.Slot) + tfkit.Textf(": instance %s, ", member.Instance.ID) +
-			tfinstance.CreatedText(member.Instance, now)
-	}
-	text = tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
-		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)), text)
+	text := tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
+		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)),
+		listed(o.Recovered, func(m fleet.Member) tfkit.Text {
+			return slotText(m.Slot) + tfkit.Textf(": instance %s, ", m.Instance.ID) + tfinstance.CreatedText(m.Instance, now)
+		}))
 	if o.created {
 		text += "\n\nIf another state, or another resource of this one, has a fleet with this name, remove this resource " +
 			"from the state before anything else, because both would change and destroy the same instances: run `terraform " +
@@ -406,21 +326,10 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 	return text + tfinstance.OwnershipCauses("choose another name here", "change the name with each replacement")
 }
 
-// addKeptForOther reports the members that another object has; none for nothing to report.
-func addKeptForOther(diags *diag.Diagnostics, name string, ids []string) {
-	if len(ids) == 0 {
-		return
-	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther, name), tfkit.Textf("Another resource of this run has %s. "+
-		"They were not changed or destroyed, and are no longer members of this fleet. If you renamed the resource, add a "+
-		"moved block next time. To replace the members with create_before_destroy, change the name with each replacement.",
-		ids))
-}
-
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%s may still exist (timeouts.delete is %s). They stay in the state. Run again.",
-		membersText(len(result.Members)), timeout)+failureLines(outcome{Result: result, timeout: timeout}))
+		membersText(len(result.Members)), timeout)+failureLines(outcome{Result: result}))
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -9,30 +10,20 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // warnOfChanges warns of the members that the apply changes or rents again.
 func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []fleet.Change) {
-	var text tfkit.Text
-	listed, existing := 0, 0
-	for _, change := range changes {
-		if change.IsNew() {
-			continue
-		}
-		if existing++; listed < maxLines {
-			listed++
-			text += "\n  " + slotText(change.Slot) + ": " + reason(plan, change)
-		}
-	}
-	if existing == 0 {
+	existing := slices.DeleteFunc(slices.Clone(changes), fleet.Change.IsNew)
+	if len(existing) == 0 {
 		return
 	}
-	if more := existing - listed; more > 0 {
-		text += tfkit.Textf("\n  … and %d more", more)
-	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
-		"replacement or destruction loses the disk of the member:"+text)
+		"replacement or destruction loses the disk of the member:"+listed(existing, func(c fleet.Change) tfkit.Text {
+		return slotText(c.Slot) + ": " + reason(plan, c)
+	}))
 }
 
 // addTooFewOffers warns that an apply could not fill all slots now. If the apply destroyed the members of a replaced
@@ -43,7 +34,7 @@ func (r *fleetResource) addTooFewOffers(
 ) {
 	text := offersText(spec, offers, count)
 	add := tfkit.AddAttributeWarning
-	switch wait := plan.waitForOffer(); {
+	switch wait := plan.Wait(); {
 	case replaced > 0 && wait == 0 && (spec.All || offers.Found < min(count, replaced)):
 		add = tfkit.AddAttributeError
 		text += " A replacement destroys all members and their disks before it creates others, and would then lack some. " +
@@ -56,7 +47,7 @@ func (r *fleetResource) addTooFewOffers(
 		text += " The apply creates fewer members, unless an earlier run has created them."
 	}
 	if offers.Matching == 0 {
-		text += explainQueries(ctx, r.Meta, spec.Queries)
+		text += tfinstance.Explain(ctx, r.Meta, spec.Queries)
 	}
 	add(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
 }
@@ -88,29 +79,8 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, tot
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
-func addMembersAboveCap(diags *diag.Diagnostics, spec fleet.Spec, above []fleet.Member) {
-	var text tfkit.Text
-	for _, member := range above[:min(len(above), maxLines)] {
-		text += "\n  " + slotText(member.Slot) + ": " + tfkit.HourlyRubles(priceWithoutDisk(member))
-	}
-	if more := len(above) - maxLines; more > 0 {
-		text += tfkit.Textf("\n  … and %d more", more)
-	}
-	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryMembersAboveCap, spec.Name),
-		tfkit.Textf("These members run at a price above max_price_kop_h (%s). The apply does not stop them, because it "+
-			"compares only what it creates or starts. Lower size, stop the fleet, or raise the limit.%s",
-			tfkit.HourlyRubles(spec.MaxPriceKopH), text))
-}
-
 // addOtherMembers describes instances with the names of members. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
-	var list tfkit.Text
-	for _, inst := range others[:min(len(others), maxLines)] {
-		list += tfkit.Textf("\n  %s (%s)", inst.ID, inst.NameString())
-	}
-	if more := len(others) - maxLines; more > 0 {
-		list += tfkit.Textf("\n  … and %d more", more)
-	}
 	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
 		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, import them " +
 		"(`terraform-provider-gpurent unmanaged --format import` prints the blocks), or destroy them in the service's " +
@@ -123,7 +93,10 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 			"ADDRESS` (or `tofu untaint ADDRESS`): then all members stay."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name),
-		"Active instances with such names that this fleet does not have:"+list+"\n\n"+text)
+		"Active instances with such names that this fleet does not have:"+
+			listed(others, func(inst rental.Instance) tfkit.Text {
+				return tfkit.Textf("%s (%s)", inst.ID, inst.NameString())
+			})+"\n\n"+text)
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {
@@ -135,9 +108,4 @@ func addNullQuery(diags *diag.Diagnostics, index int) {
 func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
 	tfkit.AddAttributeError(diags, path.Root("min_ready"), tfkit.Summaryf(summaryMinReady), tfkit.Textf(
 		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
-}
-
-func addWaitAboveTimeout(diags *diag.Diagnostics, summary tfkit.Summary, argument tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("wait_for_offer"), summary, argument+" is not longer than wait_for_offer. "+
-		"Raise it, or remove it: the default contains the wait.")
 }

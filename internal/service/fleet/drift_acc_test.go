@@ -58,14 +58,16 @@ func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
 	w.Run("apply", "-auto-approve")
 	before := members(w)
 	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100"))
-	const warning = "Fleet train has members above max_price_kop_h"
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), warning, "slot 0: ", "slot 1: ", "0 added, 1 changed")
+	const warning = "Running instances cost more than max_price_kop_h"
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), warning, before["0"], before["1"], "0 added, 1 changed")
 	contains(t, w.Run("plan", "-no-color"), warning, "No changes.")
 	if now := members(w); !maps.Equal(now, before) {
 		t.Errorf("%v, before %v", now, before)
 	}
-	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100", `desired_state = "stopped"`))
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "!"+warning, "0 added, 1 changed")
+	w.Configure(env.Provider() + plain(2, 20, "max_price_kop_h = 100", `desired_state = "stopped"`,
+		`wait_for_offer = "1h"`, `timeouts = { update = "1h" }`))
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "!"+warning, "0 added, 1 changed",
+		"wait_for_offer exceeds a timeout")
 }
 
 // ready counts the members in a new desired_state, also if they are in it already.

@@ -38,7 +38,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	if first.DesiredState == rental.DesiredStopped || first.Status == rental.StatusStopped {
 		m.DesiredState = types.StringValue(string(rental.DesiredStopped))
 	}
-	m.Allocation, m.OnOutbid = types.StringValue(defaultAllocation), types.StringValue(defaultOnOutbid)
+	m.Allocation, m.OnOutbid = types.StringValue(defaultAllocation), types.StringValue(tfinstance.DefaultOnOutbid)
 	m.Shrink, m.Update = types.StringValue(defaultShrink), types.StringValue(defaultUpdate)
 	m.MaxUnavailable, m.MinReady = types.Int64Value(defaultMaxUnavailable), types.Int64Value(defaultMinReady)
 	m.OfferQueries = importedQueries(ctx, members)

@@ -23,26 +23,18 @@ import (
 
 // model is the resource in configuration, plan and state.
 type model struct {
+	tfinstance.Arguments
+
 	Name           types.String   `tfsdk:"name"`
 	Size           types.Int64    `tfsdk:"size"`
-	Template       types.String   `tfsdk:"template"`
-	DiskGB         types.Int64    `tfsdk:"disk_gb"`
 	OfferQueries   types.List     `tfsdk:"offer_queries"`
-	Type           types.String   `tfsdk:"type"`
-	Image          types.String   `tfsdk:"image"`
-	SSHKeyIDs      types.Set      `tfsdk:"ssh_key_ids"`
-	DesiredState   types.String   `tfsdk:"desired_state"`
-	MaxPriceKopH   types.Int64    `tfsdk:"max_price_kop_h"`
 	MaxTotalKopH   types.Int64    `tfsdk:"max_total_kop_h"`
 	Same           types.Set      `tfsdk:"same"`
 	Allocation     types.String   `tfsdk:"allocation"`
 	MinReady       types.Int64    `tfsdk:"min_ready"`
-	OnOutbid       types.String   `tfsdk:"on_outbid"`
 	Shrink         types.String   `tfsdk:"shrink"`
 	Update         types.String   `tfsdk:"update"`
 	MaxUnavailable types.Int64    `tfsdk:"max_unavailable"`
-	WaitForOffer   types.String   `tfsdk:"wait_for_offer"`
-	ReadyWhen      types.Object   `tfsdk:"ready_when"`
 	Timeouts       timeouts.Value `tfsdk:"timeouts"`
 
 	ID          types.String `tfsdk:"id"`
@@ -84,7 +76,11 @@ func (m model) withMembers(members []fleet.Member) model {
 		}
 		host, port, user := text(values["ssh_host"]), number(values["ssh_port"]), text(values["ssh_user"])
 		hosts = append(hosts, types.StringValue(net.JoinHostPort(host, strconv.FormatInt(port, 10))))
-		config.WriteString(sshConfig(name, host, port, user))
+		block, err := tfinstance.SSHConfigBlock(name, host, port, user)
+		if err != nil {
+			block = tfinstance.NoSSHConfig(name)
+		}
+		config.WriteString(block)
 	}
 	m.Instances = types.MapValueMust(memberType, instances)
 	m.Ready = types.Int64Value(int64(fleet.Ready(members, rental.DesiredState(m.DesiredState.ValueString()))))
@@ -92,14 +88,6 @@ func (m model) withMembers(members []fleet.Member) model {
 	m.Hosts = types.ListValueMust(types.StringType, hosts)
 	m.SSHConfig = types.StringValue(config.String())
 	return m
-}
-
-// sshConfig returns the block of a member for an SSH configuration file, a comment if the login is not usable.
-func sshConfig(alias, host string, port int64, user string) string {
-	if tfinstance.CheckLogin(host, port, user) != nil {
-		return tfinstance.NoSSHConfig(alias)
-	}
-	return tfinstance.SSHConfigBlock(alias, host, port, user)
 }
 
 // memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for
@@ -256,13 +244,10 @@ func number(value attr.Value) int64 {
 
 // spec returns the description of the fleet. It omits unknown filters.
 func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
-	var diags diag.Diagnostics
 	size := int(m.Size.ValueInt64())
 	spec := fleet.Spec{
 		Name: m.Name.ValueString(), Size: size, MinReady: min(int(m.MinReady.ValueInt64()), size),
-		Order: rental.InstanceCreate{
-			Template: m.Template.ValueString(), DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString()),
-		},
+		Order:          m.Order(),
 		Image:          m.Image.ValueString(),
 		State:          rental.DesiredState(m.DesiredState.ValueString()),
 		OnOutbid:       lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
@@ -271,44 +256,21 @@ func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
 		All:            m.Allocation.ValueString() == allocationAll,
 		ShrinkByPrice:  m.Shrink.ValueString() == shrinkMostExpensive,
 		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
-		WaitForOffer:   m.waitForOffer(),
-		Ready:          tfinstance.ReadyConditions(m.ReadyWhen),
-	}
-	if spec.Order.Template == rental.CustomTemplate {
-		spec.Order.Image = spec.Image
-	}
-	if !m.SSHKeyIDs.IsNull() {
-		spec.Order.SSHKeyIDs = []string{}
-		for _, id := range m.SSHKeyIDs.Elements() {
-			spec.Order.SSHKeyIDs = append(spec.Order.SSHKeyIDs, text(id))
-		}
+		WaitForOffer:   m.Wait(),
+		Ready:          m.Conditions(),
 	}
 	for _, element := range m.Same.Elements() {
 		spec.SameCountry = spec.SameCountry || text(element) == sameCountry
 		spec.SameGPU = spec.SameGPU || text(element) == sameGPU
 	}
-	terms := tfinstance.QueryTerms{Type: spec.Order.Type, DiskGB: spec.Order.DiskGB, MaxPriceKopH: spec.MaxPriceKopH}
-	for _, element := range m.OfferQueries.Elements() {
-		object, ok := element.(types.Object)
-		if !ok || object.IsNull() || object.IsUnknown() {
-			continue
-		}
-		query, problems := tfinstance.MarketQuery(ctx, object, terms)
-		diags.Append(problems...)
-		spec.Queries = append(spec.Queries, query)
-	}
+	queries, diags := m.Queries(ctx, m.OfferQueries.Elements())
+	spec.Queries = queries
 	return spec, diags
-}
-
-// waitForOffer returns wait_for_offer, 0 without it.
-func (m model) waitForOffer() time.Duration {
-	d, _ := time.ParseDuration(m.WaitForOffer.ValueString()) //nolint:errcheck // it is validated
-	return d
 }
 
 // applyTimeout is the default of timeouts.create and timeouts.update.
 func (m model) applyTimeout() time.Duration {
-	return baseTimeout + time.Duration(m.Size.ValueInt64())*memberTimeout + m.waitForOffer()
+	return baseTimeout + time.Duration(m.Size.ValueInt64())*memberTimeout + m.Wait()
 }
 
 // readDesiredState returns the state that the members are heading to, so that a fleet that was stopped or started

@@ -33,15 +33,10 @@ func (r *fleetResource) ValidateConfig(
 	if known && config.MinReady.ValueInt64() > config.Size.ValueInt64() {
 		addMinReadyAboveSize(&resp.Diagnostics, config.MinReady.ValueInt64(), config.Size.ValueInt64())
 	}
-	wait := config.waitForOffer()
-	timeout, diags := config.Timeouts.Create(ctx, config.applyTimeout())
-	if !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveCreate), "timeouts.create")
-	}
-	timeout, diags = config.Timeouts.Update(ctx, config.applyTimeout())
-	if !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics, tfkit.Summaryf(summaryWaitAboveUpdate), "timeouts.update")
-	}
+	timeout, _ := config.Timeouts.Create(ctx, config.applyTimeout()) // a validator reports an invalid one
+	config.CheckWait(&resp.Diagnostics, "timeouts.create", timeout)
+	timeout, _ = config.Timeouts.Update(ctx, config.applyTimeout())
+	config.CheckWait(&resp.Diagnostics, "timeouts.update", timeout)
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. The planned values derive from configuration, state and plan
@@ -185,25 +180,13 @@ func argumentsUnknown(plan model) bool {
 }
 
 // replacingArguments returns the changed arguments that replace the fleet: those of its members, unless the update is
-// rolling. An argument that is not known yet may have changed. A value that the state does not have replaces nothing:
-// the API has not returned it since the import. Only for the image, that can also mean that the members were created
-// without it. The API can return the default image of imported members, which were created without one.
+// rolling. A null image of a state can also mean that the members were created without it. The API can return the
+// default image of imported members, which were created without one.
 func replacingArguments(state, plan model, members []fleet.Member) (replacing path.Paths) {
 	if plan.Update.ValueString() == updateRolling {
 		return nil
 	}
-	for _, argument := range []struct {
-		name        string
-		before, now attr.Value
-	}{
-		{"template", state.Template, plan.Template},
-		{"disk_gb", state.DiskGB, plan.DiskGB},
-		{"type", state.Type, plan.Type},
-	} {
-		if !argument.before.IsNull() && !argument.now.Equal(argument.before) {
-			replacing = append(replacing, path.Root(argument.name))
-		}
-	}
+	replacing = plan.Changed(state.Arguments)
 	// Only the custom template accepts any image. The image of another one is checked, and is the same for all members.
 	unknown := (state.Image.IsNull() || plan.Image.IsNull()) && slices.ContainsFunc(members, fleet.Member.Imported)
 	if custom := isCustom(state) || isCustom(plan); custom && !unknown && !plan.Image.Equal(state.Image) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -28,19 +27,13 @@ func (r *fleetResource) checkCreate(
 	if !plan.Name.IsUnknown() {
 		r.warnOfOthers(ctx, plan.Name.ValueString(), len(replaced) == 0, diags)
 	}
-	r.checkTemplate(ctx, plan, len(replaced) > 0, diags)
+	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
 		return
 	}
 	spec, problems := plan.spec(ctx)
 	diags.Append(problems...)
 	r.checkOffers(ctx, plan, spec, nil, fleet.Changes(fleet.Plan(spec, nil)), replaced, diags)
-}
-
-func (r *fleetResource) checkTemplate(ctx context.Context, plan model, replaces bool, diags *diag.Diagnostics) {
-	tfinstance.CheckTemplate(ctx, r.Meta, tfinstance.TemplateArguments{
-		Template: plan.Template, Image: plan.Image, DiskGB: plan.DiskGB, SSHKeyIDs: plan.SSHKeyIDs, ReadyWhen: plan.ReadyWhen,
-	}, replaces, diags)
 }
 
 // update is the plan of an update.
@@ -72,12 +65,30 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
 	if rents || u.imageChanged {
-		r.checkTemplate(ctx, u.plan, true, diags)
+		tfinstance.CheckTemplate(ctx, r.Meta, u.plan.Arguments, true, diags)
 	}
 	if len(u.changes) == 0 || diags.HasError() {
 		return
 	}
 	r.checkOffers(ctx, u.plan, u.spec, u.stays(), u.changes, nil, diags)
+}
+
+// checkCaps compares the members that an apply keeps with the caps. A total cap that was lowered below their price is
+// an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above
+// the price cap stays, because the apply compares only what it creates or starts.
+func checkCaps(diags *diag.Diagnostics, u update) {
+	spec, stays := u.spec, u.stays()
+	if total := fleet.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
+		addTotalAboveCap(diags, spec, len(stays), total, u.capChanged)
+	}
+	actions := actionsBySlot(u.changes)
+	var running []rental.Instance
+	for _, member := range stays {
+		if actions[member.Slot] != fleet.Stop {
+			running = append(running, member.Instance)
+		}
+	}
+	tfinstance.WarnAboveCap(diags, spec.MaxPriceKopH, running)
 }
 
 // completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and
@@ -132,7 +143,8 @@ func (r *fleetResource) checkOffers(
 		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
 	var choice market.Choice
-	if queriesKnown(ctx, plan) && slots > 0 {
+	known := tfinstance.FullyKnown(ctx, plan.OfferQueries, plan.MaxPriceKopH, plan.MaxTotalKopH, plan.Same)
+	if known && slots > 0 {
 		var err error
 		choice, err = r.Meta.Market.Estimate(ctx, spec.Demand(slots, stays))
 		if err != nil && (account.Enforced() || len(replaced) > 0) {
@@ -151,17 +163,6 @@ func (r *fleetResource) checkOffers(
 		change.NeedsKopH = change.StartsKopH
 	}
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
-}
-
-// queriesKnown reports whether the arguments that select offers are known.
-func queriesKnown(ctx context.Context, plan model) bool {
-	for _, value := range []attr.Value{plan.OfferQueries, plan.MaxPriceKopH, plan.MaxTotalKopH, plan.Same} {
-		raw, err := value.ToTerraformValue(ctx)
-		if err != nil || !raw.IsFullyKnown() {
-			return false
-		}
-	}
-	return true
 }
 
 // warnOfOthers warns of active instances that have the names of members and are none, also if another resource has

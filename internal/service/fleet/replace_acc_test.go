@@ -229,7 +229,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	if err == nil {
 		t.Fatal(output)
 	}
-	contains(t, output, "too few ready members", "is not ready within 3s, status",
+	contains(t, output, "too few ready members", "was not ready in time, status",
 		"ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
 	before := members(w)
 	contains(t, w.Run("plan", "-no-color"), "must be replaced", "Instances have the names of members",
@@ -310,7 +310,7 @@ func TestAccFleet_nothingRented(t *testing.T) {
 			Config: env.Config(config(1, `ssh_key_ids = ["nokey"]`)), ExpectError: words("no such SSH key: nokey"),
 		}, {
 			PreConfig: func() { limitOffers(t, env, 0) },
-			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. This apply rented nothing."),
+			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. Members that exist are in the state."),
 		}, {
 			Config: env.Config(config(0)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 		}},

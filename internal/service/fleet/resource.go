@@ -58,7 +58,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	object := r.Meta.NewObject(ctx)
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.Name}
 	result := r.engine().Apply(ctx, spec, nil, timeout)
-	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true, timeout: timeout})
+	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
 	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
 	if len(result.Members) > 0 || !resp.Diagnostics.HasError() {
@@ -165,7 +165,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
 	resp.Diagnostics.Append(setMembers(ctx, resp.Private, slices.Concat(result.Members, result.Lost))...)
-	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, timeout: timeout})
+	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result})
 }
 
 // Delete destroys all members. Those that may still exist stay in the state.
@@ -189,7 +189,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: name}
 	result := r.engine().DestroyAll(ctx, spec, members, timeout)
-	addKeptForOther(&resp.Diagnostics, name, result.KeptForOther)
+	tfinstance.AddKeptForOther(&resp.Diagnostics, result.KeptForOther...)
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 	}

@@ -2,13 +2,12 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -20,8 +19,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -49,7 +46,6 @@ const (
 // The defaults of policies, which an import sets, too.
 const (
 	defaultAllocation     = allocationAny
-	defaultOnOutbid       = string(lifecycle.OutbidRestart)
 	defaultShrink         = shrinkHighestSlot
 	defaultUpdate         = updateReplace
 	defaultMaxUnavailable = 1
@@ -66,195 +62,140 @@ const replacesMembers = " A change forces a new resource to be created, which lo
 //
 //nolint:funlen // one literal
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := tfinstance.ArgumentAttributes(replacesMembers, " Changed in place, without an effect on existing "+
+		"members.")
+	maps.Copy(attributes, map[string]schema.Attribute{
+		"image": tfinstance.ImageAttribute(replacesMembers),
+		"name": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
+				"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
+				"and must begin with a letter or digit. Changing this forces a new resource to be created. The " +
+				"creation of a second fleet with the same name fails, or takes the instances of the first one that are " +
+				"younger than `recover_within`.",
+			Validators: []validator.String{
+				stringvalidator.UTF8LengthBetween(1, maxNameLength),
+				tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
+					"must begin with a letter or digit"),
+			},
+			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+		},
+		"size": schema.Int64Attribute{
+			Required: true,
+			MarkdownDescription: "Number of members. Must be between 0 and 5000. `0` keeps the resource and rents nothing. " +
+				"Changed in place: a larger size fills the lowest free slots, a smaller one destroys members as `shrink` " +
+				"determines.",
+			Validators: []validator.Int64{int64validator.Between(0, maxSize)},
+		},
+		"offer_queries": schema.ListNestedAttribute{
+			Required: true,
+			MarkdownDescription: "Queries for the offers to rent, in order of preference, each with the filters of " +
+				"`gpurent_offers`. `[{}]` accepts any offer. Must not be empty. The provider chooses the offers of all " +
+				"missing members together: as many as possible, those of the first query first, in its `order`, and within " +
+				"`same`, `max_price_kop_h` and `max_total_kop_h`. Applies to new members only. Changed in place, without an " +
+				"effect on existing members.",
+			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
+			Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
+		},
+		"max_total_kop_h": schema.Int64Attribute{
+			Optional: true,
+			MarkdownDescription: "Maximum sum of the running prices of all members in kopecks per hour, extra disk " +
+				"included, as in `running_kop_h`. Must be at least 1. No maximum by default. Applies to every creation, start " +
+				"and new bid. Stopped and outbid members count with their running prices, because they can be started. A value " +
+				"below the price of the existing members that stay is an error at plan.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"same": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "What all members have in common. Valid values: `country`, `gpu` (the GPU model). Defaults " +
+				"to none. New members join existing ones.",
+			Validators: []validator.Set{tfkit.Elements(tfkit.OneOf(sameCountry, sameGPU))},
+		},
+		"allocation": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(defaultAllocation),
+			MarkdownDescription: "What happens if not all members can be rented or get ready in time. Valid values: `any` " +
+				"(keeps those that exist; the apply succeeds from `min_ready` ready members on, and the next one continues), " +
+				"`all` (destroys the members that the apply created, and fails; existing members stay). Defaults to `any`. " +
+				"Changed in place.",
+			Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
+		},
+		"min_ready": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			Default: int64default.StaticInt64(defaultMinReady),
+			MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. With fewer, " +
+				"it is an error; otherwise a warning lists the slots that are missing, and the next plan contains them. Must be " +
+				"at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect with `allocation = " +
+				"\"all\"`.",
+			Validators: []validator.Int64{int64validator.AtLeast(0)},
+		},
+		"shrink": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(defaultShrink),
+			MarkdownDescription: "Which members a smaller `size` destroys. Valid values: `highest_slot`, `most_expensive` " +
+				"(by running price). Defaults to `highest_slot`. Changed in place.",
+			Validators: []validator.String{tfkit.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
+		},
+		"update": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(defaultUpdate),
+			MarkdownDescription: "How a change to `template`, `disk_gb`, `type` or `image` is applied. Valid values: " +
+				"`replace` (forces a new resource to be created), `rolling` (replaces `max_unavailable` members at a time, " +
+				"each with its disk, and stops at the first failure). Defaults to `replace`. Changed in place.",
+			Validators: []validator.String{tfkit.OneOf(updateReplace, updateRolling)},
+		},
+		"max_unavailable": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			Default: int64default.StaticInt64(defaultMaxUnavailable),
+			MarkdownDescription: "Number of members that `update = \"rolling\"` replaces at a time. Must be at least 1. " +
+				"Defaults to `1`. Changed in place.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"wait_for_offer": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Maximum time that an apply waits for the offers that are missing, as a Go duration such " +
+				"as `45m` or `2h`. Must be above zero. Does not wait by default. With `allocation = \"all\"` it rents nothing " +
+				"until the offers are enough for all missing members. The provider reads the offers every 30 seconds. Changed " +
+				"in place.",
+			Validators: []validator.String{tfkit.Duration()},
+		},
+		"timeouts": tfinstance.Timeouts(ctx, "`30m`, one second for each member, and `wait_for_offer`",
+			"the same as `create`. A rolling update gets it for each group of `max_unavailable` members",
+			"`15m` and one second for each member"),
+
+		"id": schema.StringAttribute{
+			Computed: true, MarkdownDescription: "Id of the fleet, the same as `name`.",
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"instances": instancesAttribute(),
+		"ready": schema.Int64Attribute{
+			Computed: true, MarkdownDescription: "Number of members in the `desired_state` that are ready.",
+		},
+		"running_kop_h": schema.Int64Attribute{
+			Computed: true,
+			MarkdownDescription: "Sum of the prices of all members while they run, in kopecks per hour, extra disk " +
+				"included.",
+		},
+		"hosts": schema.ListAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, in the order of their slots, for " +
+				"example for an inventory.",
+		},
+		"ssh_config": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "Blocks of all members for an SSH configuration file. The host alias of a member is its " +
+				"name, such as `train-0`. A member without a login has a comment instead.",
+		},
+	})
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a fleet: several instances with one description, its members. The provider rents, " +
 			"starts, replaces and destroys members individually and concurrently, independent of `-parallelism`.\n\nAn " +
 			"apply rents the members that are missing, starts or waits for members that are not in the `desired_state`, and " +
-			"replaces failed ones. After a run that was killed at any moment, an apply with the same or a larger " +
+			"replaces failed ones. If all members were stopped outside Terraform, a plan shows that as a change of " +
+			"`desired_state`, and `ignore_changes` leaves them stopped. If only some were stopped, an apply starts them. " +
+			"After a run that was killed at any moment, an apply with the same or a larger " +
 			"`size` receives the same instances by their idempotency keys, which derive from `name`.",
-		Attributes: map[string]schema.Attribute{
-			"name": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
-					"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
-					"and must begin with a letter or digit. Changing this forces a new resource to be created. The " +
-					"creation of a second fleet with the same name fails, or takes the instances of the first one that are " +
-					"younger than `recover_within`.",
-				Validators: []validator.String{
-					stringvalidator.UTF8LengthBetween(1, maxNameLength),
-					tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
-						"must begin with a letter or digit"),
-				},
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-			},
-			"size": schema.Int64Attribute{
-				Required: true,
-				MarkdownDescription: "Number of members. Must be between 0 and 5000. `0` keeps the resource and rents nothing. " +
-					"Changed in place: a larger size fills the lowest free slots, a smaller one destroys members as `shrink` " +
-					"determines.",
-				Validators: []validator.Int64{int64validator.Between(0, maxSize)},
-			},
-			"template": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "Slug of the template that the members start from. Must not be empty." + replacesMembers,
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-			},
-			"disk_gb": schema.Int64Attribute{
-				Required: true,
-				MarkdownDescription: "Disk size of each member in GB. Must be between 10 and 2000, and not below `min_disk_gb` " +
-					"of the template." + replacesMembers,
-				Validators: []validator.Int64{int64validator.Between(tfinstance.MinDiskGB, tfinstance.MaxDiskGB)},
-			},
-			"offer_queries": schema.ListNestedAttribute{
-				Required: true,
-				MarkdownDescription: "Queries for the offers to rent, in order of preference, each with the filters of " +
-					"`gpurent_offers`. `[{}]` accepts any offer. Must not be empty. The provider chooses the offers of all " +
-					"missing members together: as many as possible, those of the first query first, in its `order`, and within " +
-					"`same`, `max_price_kop_h` and `max_total_kop_h`. Applies to new members only. Changed in place, without an " +
-					"effect on existing members.",
-				NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
-				Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
-			},
-			"type": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(string(rental.OnDemand)),
-				MarkdownDescription: "Rental type of the members. Valid values: `on_demand`, `interruptible` (outbid when the " +
-					"market price rises above the bid). Defaults to `on_demand`." + replacesMembers,
-				Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
-			},
-			"image": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Container image of the members. With `template = \"custom\"`, any image. With another " +
-					"template, only the image of that template, which is the default. Must not be empty." + replacesMembers +
-					" Another spelling of the same image is not a change.",
-				Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
-				PlanModifiers: []planmodifier.String{tfinstance.SameImage()},
-			},
-			"ssh_key_ids": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Ids of the SSH keys to attach to new members. Up to 10 ids. Ids must not be empty. " +
-					"Defaults to all keys of the account. `[]` attaches none. Changed in place, without an effect on existing " +
-					"members.",
-				Validators: []validator.Set{
-					setvalidator.SizeAtMost(tfinstance.MaxSSHKeys),
-					setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-				},
-			},
-			"desired_state": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(string(rental.DesiredRunning)),
-				MarkdownDescription: "State of the members after an apply. Valid values: `running`, `stopped` (only the disks " +
-					"are billed). Defaults to `running`. Changed in place. If all members were stopped outside Terraform, a plan " +
-					"shows that as a change, and `ignore_changes` leaves them stopped. If only some were stopped, an apply " +
-					"starts them.",
-				Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
-			},
-			"max_price_kop_h": schema.Int64Attribute{
-				Optional: true,
-				MarkdownDescription: "Maximum price of the server of each member for its `type` in kopecks per hour, without " +
-					"disk beyond the base disk of the offer. Must be at least 1. No maximum by default. Applies to every creation, " +
-					"start and new bid.",
-				Validators: []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"max_total_kop_h": schema.Int64Attribute{
-				Optional: true,
-				MarkdownDescription: "Maximum sum of the running prices of all members in kopecks per hour, extra disk " +
-					"included, as in `running_kop_h`. Must be at least 1. No maximum by default. Applies to every creation, start " +
-					"and new bid. Stopped and outbid members count with their running prices, because they can be started. A value " +
-					"below the price of the existing members that stay is an error at plan.",
-				Validators: []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"same": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "What all members have in common. Valid values: `country`, `gpu` (the GPU model). Defaults " +
-					"to none. New members join existing ones.",
-				Validators: []validator.Set{tfkit.Elements(tfkit.OneOf(sameCountry, sameGPU))},
-			},
-			"allocation": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(defaultAllocation),
-				MarkdownDescription: "What happens if not all members can be rented or get ready in time. Valid values: `any` " +
-					"(keeps those that exist; the apply succeeds from `min_ready` ready members on, and the next one continues), " +
-					"`all` (destroys the members that the apply created, and fails; existing members stay). Defaults to `any`. " +
-					"Changed in place.",
-				Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
-			},
-			"min_ready": schema.Int64Attribute{
-				Optional: true, Computed: true,
-				Default: int64default.StaticInt64(defaultMinReady),
-				MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. With fewer, " +
-					"it is an error; otherwise a warning lists the slots that are missing, and the next plan contains them. Must be " +
-					"at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect with `allocation = " +
-					"\"all\"`.",
-				Validators: []validator.Int64{int64validator.AtLeast(0)},
-			},
-			"on_outbid": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(defaultOnOutbid),
-				MarkdownDescription: "Policy for interruptible members that were outbid. Valid values: `restart` (places a new " +
-					"bid within `max_price_kop_h` and `max_total_kop_h`), `keep` (leaves the member outbid), `replace` (rents " +
-					"another instance for its slot). Defaults to `restart`. Changed in place.",
-				Validators: []validator.String{tfkit.OneOf(
-					string(lifecycle.OutbidRestart), string(lifecycle.OutbidKeep), string(lifecycle.OutbidReplace),
-				)},
-			},
-			"shrink": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(defaultShrink),
-				MarkdownDescription: "Which members a smaller `size` destroys. Valid values: `highest_slot`, `most_expensive` " +
-					"(by running price). Defaults to `highest_slot`. Changed in place.",
-				Validators: []validator.String{tfkit.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
-			},
-			"update": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(defaultUpdate),
-				MarkdownDescription: "How a change to `template`, `disk_gb`, `type` or `image` is applied. Valid values: " +
-					"`replace` (forces a new resource to be created), `rolling` (replaces `max_unavailable` members at a time, " +
-					"each with its disk, and stops at the first failure). Defaults to `replace`. Changed in place.",
-				Validators: []validator.String{tfkit.OneOf(updateReplace, updateRolling)},
-			},
-			"max_unavailable": schema.Int64Attribute{
-				Optional: true, Computed: true,
-				Default: int64default.StaticInt64(defaultMaxUnavailable),
-				MarkdownDescription: "Number of members that `update = \"rolling\"` replaces at a time. Must be at least 1. " +
-					"Defaults to `1`. Changed in place.",
-				Validators: []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"wait_for_offer": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Maximum time that an apply waits for the offers that are missing, as a Go duration such " +
-					"as `45m` or `2h`. Must be above zero. Does not wait by default. With `allocation = \"all\"` it rents nothing " +
-					"until the offers are enough for all missing members. The provider reads the offers every 30 seconds. Changed " +
-					"in place.",
-				Validators: []validator.String{tfkit.Duration()},
-			},
-			"ready_when": tfinstance.ReadyWhenAttribute(),
-			"timeouts":   timeoutsAttribute(ctx),
-
-			"id": schema.StringAttribute{
-				Computed: true, MarkdownDescription: "Id of the fleet, the same as `name`.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
-			"instances": instancesAttribute(),
-			"ready": schema.Int64Attribute{
-				Computed: true, MarkdownDescription: "Number of members in the `desired_state` that are ready.",
-			},
-			"running_kop_h": schema.Int64Attribute{
-				Computed: true,
-				MarkdownDescription: "Sum of the prices of all members while they run, in kopecks per hour, extra disk " +
-					"included.",
-			},
-			"hosts": schema.ListAttribute{
-				Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, in the order of their slots, for " +
-					"example for an inventory.",
-			},
-			"ssh_config": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "Blocks of all members for an SSH configuration file. The host alias of a member is its " +
-					"name, such as `train-0`. A member without a login has a comment instead.",
-			},
-		},
+		Attributes: attributes,
 	}
 }
 
@@ -305,16 +246,4 @@ func instancesAttribute() schema.MapAttribute {
 			// The generator of the documents appends a link to the end.
 			list.String() + "\n\n  The nested schema contains the types of these attributes.",
 	}
-}
-
-func timeoutsAttribute(ctx context.Context) schema.Attribute {
-	return tfinstance.Timeouts(ctx, timeouts.Opts{
-		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the waits for offers and until the members are ready, as a Go " +
-			"duration such as `45m` or `1h30m`. Defaults to `30m`, one second for each member, and `wait_for_offer`.",
-		UpdateDescription: "Timeout of an update, as a Go duration such as `45m` or `1h30m`. Defaults to the same as " +
-			"`create`. A rolling update gets it for each group of `max_unavailable` members.",
-		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m` and one " +
-			"second for each member.",
-	})
 }

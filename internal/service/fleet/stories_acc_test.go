@@ -142,7 +142,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config: env.Config(config(8, all)),
-			ExpectError: words("slot 7: not rented, because there are too few offers Offers needed: 8. " +
+			ExpectError: words("slot 7: no offer is left Offers needed: 8. " +
 				"Offers available for them now: 7"),
 		},
 		resource.TestStep{
@@ -381,7 +381,7 @@ func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
 	}
 	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
 		PreConfig: raise, Config: limited,
-		ExpectError: regexp.MustCompile(`above\s+max_burn_kop_h,.*it\s+was\s+not\s+started`),
+		ExpectError: regexp.MustCompile(`it\s+was\s+not\s+started.*max_burn_kop_h\s+is`),
 	})
 }
 
@@ -399,8 +399,6 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 		{config(2, `allocation = "some"`), "must be one of"},
 		{config(2, "max_total_kop_h = 0"), "at least 1"},
 		{config(2, "max_unavailable = 0"), "at least 1"},
-		{config(2, `wait_for_offer = "1h"`, `timeouts = { create = "30m" }`), "wait_for_offer exceeds timeouts.create"},
-		{config(2, `wait_for_offer = "1h"`, `timeouts = { update = "30m" }`), "wait_for_offer exceeds timeouts.update"},
 		{other(`{}]`, "null]"), `(?s)Query is null.*offer_queries\[1\]`},
 		{config(2, `wait_for_offer = "soon"`), "duration above zero"},
 		{config(2, `timeouts = { create = "-5m" }`), "duration above zero"},

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -183,8 +184,8 @@ func (a *instanceAction) ModifyPlan(
 // requestsStart reports whether the action requests a start of the instance.
 func (a *instanceAction) requestsStart(inst rental.Instance) bool {
 	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
-	runs := inst.DesiredState != rental.DesiredStopped && next != lifecycle.ActionStart
-	return a.verb != verbStop && !runs || a.stopsFirst(inst)
+	starts := inst.DesiredState == rental.DesiredStopped || next == lifecycle.ActionStart
+	return a.verb != verbStop && starts || a.stopsFirst(inst)
 }
 
 // stopsFirst reports whether the action is a restart that has to stop the instance: not if it is already stopping or
@@ -196,8 +197,7 @@ func (a *instanceAction) stopsFirst(inst rental.Instance) bool {
 
 // isFinal reports whether an instance is destroyed or failed.
 func isFinal(inst rental.Instance) bool {
-	next := lifecycle.NextAction(inst, rental.DesiredRunning, lifecycle.OutbidRestart)
-	return next == lifecycle.ActionGone || next == lifecycle.ActionReplace
+	return inst.Destroyed() || inst.Status == rental.StatusFailed
 }
 
 // Invoke implements action.Action.
@@ -224,7 +224,7 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 		return
 	}
 	if isFinal(inst) {
-		addFinal(run.diags, a.verb, inst, run.lastSeen(ctx, inst))
+		addFinal(run.diags, a.verb, inst, "\n\n"+tfinstance.LastSeen(ctx, a.Meta.Client, inst))
 		return
 	}
 	progress.Observed(inst)
@@ -266,7 +266,8 @@ func (run *actionRun) change(ctx context.Context, inst rental.Instance) {
 // not cover a start at the current price.
 func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
 	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
-		addNotRestartedAboveCap(run.diags, inst, price, run.maxPriceKopH)
+		addAboveLimit(run.diags, inst.ID, failure.Error{PriceKopH: price, LimitKopH: run.maxPriceKopH}, "It was not "+
+			"stopped, because it might not be started again. Raise max_price_kop_h, or remove it.")
 		return false
 	}
 	if hold := run.Meta.Spending.Hold(); hold != nil {
@@ -286,7 +287,7 @@ func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) b
 		return true
 	}
 	if missing := spending.MissingFunds(balance, inst.Price.RunningKopH); missing != nil {
-		addNotRestartedNoBalance(run.diags, inst, missing)
+		tfinstance.AddSpendingProblems(run.diags, []*failure.Error{missing}, "The instance was not stopped.")
 		return false
 	}
 	return true

@@ -133,7 +133,7 @@ func testRestartChecksBalance(s *actionTest) {
 	offer := s.CheapestOffer("rtx_4090", "on_demand")
 	id := s.create(offer.ID, "")
 	s.setBalance(offer.Price.OnDemandKopH) // for about one hour of the two
-	s.fails("restart", id, "", "running", "was not restarted: insufficient balance", "It was not stopped", "Missing: ")
+	s.fails("restart", id, "", "running", "Insufficient balance", "The instance was not stopped", "Missing: ")
 	s.expectRequests(id, 0, 0)
 	// Without the permission to read instances, only the API can refuse.
 	s.provider = s.ProviderWithKey(s.Secret(`{"name":"blind","scopes":["instances:read","instances:write"]}`))
@@ -167,13 +167,13 @@ func testPriceCap(s *actionTest) {
 		id,
 		tooLow,
 		"running",
-		"was not restarted: price above the cap",
+		"costs more than a limit allows",
 		"It was not stopped",
 		"Raise max_price_kop_h",
 	)
 	s.expectRequests(id, 0, 0)
 	s.succeeds("stop", id, "stopped")
-	s.fails("start", id, tooLow, "stopped", "was not started: price above the cap", "and max_price_kop_h is")
+	s.fails("start", id, tooLow, "stopped", "It was not started", "and max_price_kop_h is")
 	s.expectRequests(id, 0, 1)
 	if output, ok := s.invoke("start", id, enough); !ok {
 		s.Errorf("a start within the cap fails: %s", output)
@@ -189,10 +189,10 @@ func testPriceCapOfBid(s *actionTest) {
 	}
 	s.expectRequests(id, 1, 1)
 	s.raiseBid(offer, 100)
-	s.fails("start", id, limit, "", "was stopped again: price above the cap", "run the action again later")
+	s.fails("start", id, limit, "", "It was stopped again", "run again later")
 	s.expectRequests(id, 1, 1)
 	s.Advance(time.Hour)
-	s.fails("restart", id, limit, "", "only started", "was stopped again: price above the cap")
+	s.fails("restart", id, limit, "", "only started", "It was stopped again")
 	s.Advance(time.Hour)
 	s.expectResult(id, "stopped", "", nil)
 }

@@ -43,7 +43,7 @@ func TestAccInstanceActions_interrupt(t *testing.T) {
 	}
 	output, code := run.Wait()
 	if code != 1 ||
-		!strings.Contains(acctest.WithoutFrame(output), "Interrupted before instance "+id+" was") ||
+		!strings.Contains(acctest.WithoutFrame(output), "Interrupted while instance "+id+" was") ||
 		strings.Contains(output, "Apply complete") {
 		t.Errorf("the interrupted restart ends with %d:\n%s", code, output)
 	}

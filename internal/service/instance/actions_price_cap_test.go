@@ -26,14 +26,14 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 			func(_ *fixture, _ string, _ func(), serve serve) (*http.Response, error) {
 				return serve(), nil
 			},
-			"was stopped again: price above the cap", false,
+			"It was stopped again", false,
 		},
 		"interrupted in between": {
 			func(_ *fixture, _ string, interrupt func(), serve serve) (*http.Response, error) {
 				interrupt()
 				return serve(), nil
 			},
-			"was stopped again: price above the cap", false,
+			"It was stopped again", false,
 		},
 		"interrupted, and the response is lost": {
 			func(_ *fixture, verb string, interrupt func(), serve serve) (*http.Response, error) {
@@ -45,7 +45,7 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 				}
 				return resp, nil
 			},
-			"was stopped again: price above the cap", false,
+			"It was stopped again", false,
 		},
 		"the response is lost": {
 			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
@@ -55,7 +55,7 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 				}
 				return resp, nil
 			},
-			"was stopped again: price above the cap", false,
+			"It was stopped again", false,
 		},
 		"all responses are lost": {
 			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
@@ -64,7 +64,7 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 				}
 				return nil, lost
 			},
-			"was stopped again: price above the cap", false,
+			"It was stopped again", false,
 		},
 		"it cannot be stopped again": {
 			func(_ *fixture, verb string, _ func(), serve serve) (*http.Response, error) {
@@ -73,7 +73,7 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 				}
 				return serve(), nil
 			},
-			"above the price cap and could not be stopped", true,
+			"stopping it again failed", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func TestActions_Interrupted(t *testing.T) {
 		want, notWant string
 	}{
 		"start":               {NewStart, "is starting", `status "starting"`, "is now stopped"},
-		"stop":                {NewStop, "is requested to stop", "was stopped", "is now stopped"},
+		"stop":                {NewStop, "is requested to stop", "was changing", "is now stopped"},
 		"restart, going down": {NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
 		"restart, at bottom":  {NewRestart, "only its disk is billed", "is now stopped", "by hand"},
 		"restart, going up":   {NewRestart, "is starting", "waits for a starting one", "is now stopped"},
@@ -138,7 +138,7 @@ func TestActions_Interrupted(t *testing.T) {
 				if took := time.Since(at); at.IsZero() || took > tfinstance.LogTimeout {
 					f.Errorf("it took %s", took)
 				}
-				f.expectContains(errs, "Interrupted before instance "+inst.ID, "Run the action again", test.want)
+				f.expectContains(errs, "Interrupted while instance "+inst.ID, "Run the action again", test.want)
 				if strings.Contains(errs, test.notWant) {
 					f.Errorf("%q is in:\n%s", test.notWant, errs)
 				}

@@ -143,7 +143,7 @@ func TestAccInstance_capacityWarnings(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours")) // they have SSH keys
 	w := env.Workspace(env.Config(configByQuery(`{}`, `wait_for_offer = "1h"`, `timeouts = { create = "30m" }`)))
 	plan := acctest.WithoutFrame(w.Run("plan", "-no-color"))
-	for _, want := range []string{"timeouts.create ends before wait_for_offer", "No SSH key for the instance"} {
+	for _, want := range []string{"wait_for_offer exceeds a timeout", "No SSH key for the instance"} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("no %q in the plan:\n%s", want, plan)
 		}

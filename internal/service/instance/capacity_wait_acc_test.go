@@ -109,7 +109,7 @@ func TestAccInstance_waitForOfferInterrupted(t *testing.T) {
 	output, code := run.Wait()
 	text := acctest.Words(acctest.WithoutFrame(output))
 	for _, want := range []string{
-		"The run was interrupted after it had waited", "Nothing was rented. Apply again.",
+		"The run was interrupted before anything was rented. Apply again.",
 		"Available on_demand offers with this gpu: ",
 		"Without max_price_kop_h, ", "the cheapest costs",
 	} {

@@ -102,7 +102,7 @@ func TestAccInstance_outbid(t *testing.T) {
 			},
 			{
 				Config:      config(fmt.Sprintf("max_price_kop_h = %d", bid)),
-				ExpectError: regexp.MustCompile(`price\s+above\s+the\s+cap`),
+				ExpectError: regexp.MustCompile(`costs\s+more\s+than\s+a\s+limit`),
 			},
 			{
 				Config:           config(fmt.Sprintf("max_price_kop_h = %d", bid+100)),
@@ -131,7 +131,7 @@ func TestAccInstance_startAboveCap(t *testing.T) {
 			{Config: env.Config(configByOffer(`desired_state = "stopped"`))},
 			{
 				Config:      env.Config(configByOffer(`max_price_kop_h = 100`)),
-				ExpectError: regexp.MustCompile(`(?s)price\s+above\s+the\s+cap.*per\s+month`),
+				ExpectError: regexp.MustCompile(`(?s)costs\s+more\s+than\s+a\s+limit.*per\s+month`),
 			},
 			{
 				Config:            env.Config(configByOffer(`max_price_kop_h = 900000`)),

@@ -69,12 +69,10 @@ func (d *instanceDataSource) find(
 			return found, ok
 		}
 	}
-	listing, err := d.Meta.Cache.Instances.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(diags, "list instances", err)
+	listing := tfkit.ReadList(ctx, d.Meta.Cache.Instances, "instances", diags)
+	if listing == nil {
 		return inst, false
 	}
-	tfkit.WarnSkipped(diags, "instances", listing.Skipped)
 	active := slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed)
 	return lookup.Find(diags, id, name, "A destroyed instance can be read by its id only.", active)
 }

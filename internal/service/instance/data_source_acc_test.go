@@ -130,7 +130,7 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 			},
 			{
 				Config:      env.Config(dataSourceByName("shared")),
-				ExpectError: regexp.MustCompile(`(?s)No instance with this name.*read by\s+its\s+id\s+only`),
+				ExpectError: regexp.MustCompile(`(?s)No instance with this name.*Existing`),
 			},
 		},
 	})

@@ -113,12 +113,10 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if config.Status.ValueString() == rental.ListAll {
 		instances = d.Meta.Cache.AllInstances
 	}
-	listing, err := instances.List(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "list instances", err)
+	listing := tfkit.ReadList(ctx, instances, "instances", &resp.Diagnostics)
+	if listing == nil {
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "instances", listing.Skipped)
 	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Instance) int { return strings.Compare(a.ID, b.ID) })
 	config.Instances = []item{}
 	for _, inst := range all {

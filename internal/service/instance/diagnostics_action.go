@@ -15,13 +15,9 @@ import (
 
 // Summaries of diagnostics.
 const (
-	summaryActionInterrupted     = "Interrupted before instance %s was %s"
-	summaryActionTimeout         = "Instance %s is not %s yet"
-	summaryStoppedByRestart      = "Instance %s is now stopped"
-	summaryCannotAct             = "Cannot %s instance %s"
-	summaryNotRestartedAboveCap  = "Instance %s was not restarted: price above the cap"
-	summaryNotRestartedNoBalance = "Instance %s was not restarted: insufficient balance"
-	summaryUnreadable            = "Instance %s could not be read"
+	summaryStoppedByRestart = "Instance %s is now stopped"
+	summaryCannotAct        = "Cannot %s instance %s"
+	summaryUnreadable       = "Instance %s could not be read"
 )
 
 // addNotFound reports that an action has no instance.
@@ -39,7 +35,7 @@ func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, de
 	}
 	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
 		"Its status is %q. %s If a gpurent_instance manages it, the next apply creates another.%s",
-		inst.Status, text, paragraph(details)))
+		inst.Status, text, details))
 }
 
 func addUnreadableAtPlan(diags *diag.Diagnostics, id string, err error) {
@@ -55,26 +51,15 @@ func addStoppedByRestart(diags *diag.Diagnostics, inst rental.Instance) {
 			"desired_state = \"running\" manages it.", inst.Status))
 }
 
-func addNotRestartedAboveCap(diags *diag.Diagnostics, inst rental.Instance, price, limit int64) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryNotRestartedAboveCap, inst.ID), tfkit.Textf(
-		"It costs %s now, and max_price_kop_h is %s. It was not stopped, because it might not be started again. Raise "+
-			"max_price_kop_h, or remove it.", tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
-}
-
-func addNotRestartedNoBalance(diags *diag.Diagnostics, inst rental.Instance, missing *failure.Error) {
-	tfkit.AddError(
-		diags,
-		tfkit.Summaryf(summaryNotRestartedNoBalance, inst.ID),
-		"It was not stopped. "+tfinstance.MissingFundsText(missing),
-	)
-}
-
 // addError reports why the action failed, the last state of the instance, and what to do next.
 func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err error) {
 	if run.stopped && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid) {
 		addStoppedByRestart(run.diags, inst)
 	}
-	goal, again := tfkit.Text("ready"), tfkit.Text("Run the action again: it continues.")
+	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
+		inst.StopReason = nil // most likely the action requested the stop
+	}
+	goal, again := ready, tfkit.Text("Run the action again: it continues.")
 	switch run.verb {
 	case verbStop:
 		goal = "stopped"
@@ -86,35 +71,24 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 	if run.requested {
 		requested = "Before that, the action requested a start or stop, which may still be carried out."
 	}
-	lastSeen := func() tfkit.Text { return run.lastSeen(ctx, inst) }
+	lastSeen := func() tfkit.Text { return tfinstance.LastSeen(ctx, run.Meta.Client, inst) }
 	e := failure.As(err)
 	interrupted := e.Kind == failure.Interrupted || e.Kind == 0 && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
-		tfkit.AddError(run.diags, tfkit.Summaryf(summaryActionInterrupted, inst.ID, goal),
+		tfkit.AddError(run.diags, tfkit.Summaryf(summaryInterrupted, inst.ID),
 			requested+" "+again+"\n\n"+lastSeen())
 	case interrupted:
-		tfkit.AddError(run.diags, tfkit.Summaryf(summaryActionTimeout, inst.ID, goal), tfkit.Textf(
+		tfkit.AddError(run.diags, tfkit.Summaryf(summaryNotYet, inst.ID, goal), tfkit.Textf(
 			"The action took longer than %s (timeout). %s%s %s\n\n%s",
 			run.timeout, requested, tfinstance.CauseText(err), again, lastSeen()))
 	case rental.IsNotFound(err):
 		addNotFound(run.diags, run.verb, inst.ID)
 	case e.Kind == failure.Gone || e.Kind == failure.NeedsReplacement:
-		addFinal(run.diags, run.verb, inst, lastSeen())
+		addFinal(run.diags, run.verb, inst, "\n\n"+lastSeen())
 	case e.Kind == 0:
 		tfkit.AddAPIError(run.diags, tfkit.Textf("%s instance %s", run.verb, inst.ID), err)
 	default:
-		addStateError(run.diags, inst, err, lastSeen, nextSteps{
-			reverted: again, outbidAgain: "Run the action again later.",
-			aboveLimit: "Raise max_price_kop_h, or run the action again later.",
-		})
+		addNotConverged(ctx, run.Meta.Client, run.diags, inst, err)
 	}
-}
-
-// lastSeen is tfinstance.LastSeen without the advice for a stop that an action most likely requested.
-func (run *actionRun) lastSeen(ctx context.Context, inst rental.Instance) tfkit.Text {
-	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
-		inst.StopReason = nil
-	}
-	return tfinstance.LastSeen(ctx, run.Meta.Client, inst)
 }

@@ -26,33 +26,25 @@ const (
 	summaryNotLost          = "Instance %s has the idempotency key of this resource"
 	summaryInUse            = "Another resource has instance %s"
 	summaryNotAsRequested   = "Instance %s differs from the request"
-	summaryNewAboveLimit    = "Instance %s costs more than a limit allows"
+	summaryAboveLimit       = "Instance %s costs more than a limit allows"
 	summaryDiffersFromOffer = "Instance %s differs from its offer"
 	summaryRecovered        = "Recovered instance %s"
 
-	summaryReverted          = "Instance %s returned to its previous state"
-	summaryInterruptedStart  = "Interrupted while instance %s was starting"
-	summaryNotReady          = "Instance %s is not ready yet"
-	summaryTainted           = "Instance %s is marked tainted"
-	summaryInterruptedUpdate = "Interrupted while instance %s was changing"
-	summaryNotConverged      = "Instance %s is not in its desired state"
-	summaryGone              = "Instance %s no longer exists"
-	summaryOutbid            = "Instance %s was outbid"
-	summaryUnusable          = "Instance %s cannot be used"
-	summaryOutbidAgain       = "Instance %s was outbid again"
-	summaryStillRunsAboveCap = "Instance %s runs above the price cap and could not be stopped"
-	summaryStoppedAboveCap   = "Instance %s was stopped again: price above the cap"
-	summaryNotStarted        = "Instance %s was not started: price above the cap"
-	summaryNoSSH             = "Instance %s has no SSH address"
-	summaryNoURLs            = "Instance %s has web pages without an address"
-
-	summaryInterruptedDestroy = "Interrupted while instance %s was being destroyed"
-	summaryNotDestroyed       = "Instance %s is not destroyed yet"
+	summaryReverted    = "Instance %s returned to its previous state"
+	summaryInterrupted = "Interrupted while instance %s was changing"
+	summaryNotYet      = "Instance %s is not %s yet"
+	summaryTainted     = "Instance %s is marked tainted"
+	summaryGone        = "Instance %s no longer exists"
+	summaryOutbid      = "Instance %s was outbid"
+	summaryUnusable    = "Instance %s cannot be used"
+	summaryOutbidAgain = "Instance %s was outbid again"
+	summaryNoSSH       = "Instance %s has no SSH address"
+	summaryNoURLs      = "Instance %s has web pages without an address"
 )
 
 // untaint describes how to keep an instance that was marked tainted.
-const untaint = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or `tofu " +
-	"untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
+const untaint tfkit.Text = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or " +
+	"`tofu untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
 
 // createArguments are the arguments that an error of the API about a creation can concern.
 var createArguments = []string{argOfferID, "template", "disk_gb", "name", argSSHKeyIDs, "type", "image"}
@@ -64,8 +56,7 @@ func (r *instanceResource) addNotCreated(
 	e := failure.As(err)
 	switch e.Kind {
 	case failure.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+
-			paragraph(r.explainNoOffer(ctx, queries, e)))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+r.explainNoOffer(ctx, queries, e))
 	case failure.OutcomeUnknown:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
 	case failure.KeysUsedUp:
@@ -121,15 +112,9 @@ func addOfferRefused(diags *diag.Diagnostics, e failure.Error) {
 }
 
 func interruptedText(e failure.Error) tfkit.Text {
-	var text tfkit.Text
-	switch {
-	case errors.Is(e.Err, context.DeadlineExceeded):
+	text := tfkit.Text("The run was interrupted before anything was rented. Apply again.")
+	if errors.Is(e.Err, context.DeadlineExceeded) {
 		text = "Nothing was rented before timeouts.create expired. Apply again, or raise timeouts.create."
-	case e.Offers.Waited > 0:
-		text = tfkit.Textf("The run was interrupted after it had waited %s for an offer. Nothing was rented. Apply again.",
-			e.Offers.Waited.Round(time.Second))
-	default:
-		text = "The run was interrupted before anything was rented. Apply again."
 	}
 	if e.Last != nil {
 		text += "\n\n" + tfinstance.LastOfferText(e.Last) + "."
@@ -159,21 +144,7 @@ func (r *instanceResource) explainNoOffer(
 	if !e.Offers.Listed || e.Offers.Matching > 0 {
 		return ""
 	}
-	return r.explain(ctx, queries)
-}
-
-// explain describes for each query which filters exclude the available offers. It returns an empty text if the offers
-// cannot be read.
-func (r *instanceResource) explain(ctx context.Context, queries []market.Query) tfkit.Text {
-	return tfinstance.Explain(ctx, r.Meta, queries, func(i int) tfkit.Text {
-		switch {
-		case i > 0:
-			return tfkit.Textf("fallback_queries[%d]: ", i-1)
-		case len(queries) > 1:
-			return "offer_query: "
-		}
-		return ""
-	})
+	return tfinstance.Explain(ctx, r.Meta, queries)
 }
 
 func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.Text) {
@@ -184,21 +155,15 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	if e.Offers.Listed {
 		detail += tfinstance.OffersText(e.Offers) + " "
 	}
-	detail += "Nothing was rented.\n\n"
+	detail += "Nothing was rented."
 	if e.Last != nil {
-		detail += tfinstance.LastOfferText(e.Last) + ".\n\n"
+		detail += "\n\n" + tfinstance.LastOfferText(e.Last) + "."
 	}
-	if explanation != "" {
-		detail += explanation + "\n\n"
-	}
-	advice := tfkit.Text("Remove filters from the query, add fallback_queries, raise max_price_kop_h or max_attempts, or ")
-	switch {
-	case !e.Offers.Listed:
-		advice = "Apply again."
-	case e.Offers.Waited > 0:
-		advice += "wait longer with wait_for_offer."
-	default:
-		advice += "set wait_for_offer to wait for an offer: offers change about every minute."
+	detail += explanation + "\n\n"
+	advice := tfkit.Text("Apply again.")
+	if e.Offers.Listed {
+		advice = "Remove filters from the query, add fallback_queries, raise max_price_kop_h or max_attempts, or wait " +
+			"longer with wait_for_offer: offers change about every minute."
 	}
 	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
 }
@@ -210,7 +175,7 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 			"%s. Nothing was rented. Instance %s was not changed and is billed (%s).\n\nTo keep it here, restore the "+
 			"configuration with which it was created and apply again, or import it. If another state has it, choose another "+
 			"key here.",
-		inst.ID, inst.Status, tfinstance.DifferenceText(e.Differences[0]), inst.ID, tfkit.HourlyRubles(inst.BurnKopH()),
+		inst.ID, inst.Status, tfinstance.DifferencesText(e.Differences), inst.ID, tfkit.HourlyRubles(inst.BurnKopH()),
 	)+ownershipCauses)
 }
 
@@ -232,41 +197,37 @@ func addNotLost(diags *diag.Diagnostics, e failure.Error) {
 
 // addInUse reports that the API returned an instance that another object of this run has.
 func addInUse(diags *diag.Diagnostics, e failure.Error) {
-	summary := tfkit.Summaryf(summaryInUse, e.Instance.ID)
-	if e.Replayed {
-		tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), summary, "The API returned it for the idempotency key "+
-			"of this resource, because another resource was created with the same key. Nothing was rented, changed or "+
-			"destroyed for this one. Set a different idempotency_key for each resource, for example with count.index or "+
-			"each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add a moved block. "+
-			"With create_before_destroy, change the key with each replacement.")
-		return
-	}
-	tfkit.AddError(diags, summary, "The response to the create request contains its id. This resource was not saved, and "+
-		"the instance was not changed. Check in the service's console whether there is an instance that is in no state, "+
-		"destroy it, and apply again.")
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryInUse, e.Instance.ID),
+		"The API returned it for this resource, most likely because another resource was created with the same key. Nothing "+
+			"was rented, changed or destroyed for this one. Set a different idempotency_key for each resource, for example "+
+			"with count.index or each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add "+
+			"a moved block. With create_before_destroy, change the key with each replacement. Otherwise the response was "+
+			"wrong: check in the service's console whether there is an instance that is in no state.")
 }
 
 // addRejected reports that a new instance costs too much or is not as ordered, and whether it was removed.
 func addRejected(diags *diag.Diagnostics, rented lifecycle.Rented, e failure.Error) {
-	removal := " " + removalText(e)
-	switch {
-	case e.Kind == failure.NotAsRequested:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, rented.ID),
-			"The API returned another instance than ordered: "+differencesText(e.Differences)+"."+removal)
-	case e.Limit == failure.MaxBurn:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNewAboveLimit, rented.ID), tfkit.Textf(
-			"The API raised the price of the instance to %s. ", tfkit.HourlyRubles(rented.Price.RunningKopH))+
-			tfinstance.SpendingErrorText(&e)+removal)
-	default:
-		var offer tfkit.Text
-		if rented.Candidate != nil {
-			offer = tfkit.Textf("The price of offer %s with the disk was %s. ", rented.Candidate.Offer.ID,
-				tfkit.HourlyRubles(rented.Candidate.KopH))
-		}
-		tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryNewAboveLimit, rented.ID), offer+
-			tfkit.Textf("The instance costs %s, and max_price_kop_h is %s.", tfkit.HourlyRubles(e.PriceKopH),
-				tfkit.HourlyRubles(e.LimitKopH))+removal)
+	if e.Kind == failure.NotAsRequested {
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, rented.ID), "The API returned another instance than "+
+			"ordered: "+tfinstance.DifferencesText(e.Differences)+". "+removalText(e))
+		return
 	}
+	var offer tfkit.Text
+	if rented.Candidate != nil {
+		offer = tfkit.Textf("The price of offer %s with the disk was %s. ", rented.Candidate.Offer.ID,
+			tfkit.HourlyRubles(rented.Candidate.KopH))
+	}
+	addAboveLimit(diags, rented.ID, e, offer+removalText(e))
+}
+
+// addAboveLimit reports an instance that costs more than a limit allows. consequence describes what became of it.
+func addAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, consequence tfkit.Text) {
+	text := tfkit.Textf("It costs %s, and max_price_kop_h is %s.", tfkit.HourlyRubles(e.PriceKopH),
+		tfkit.HourlyRubles(e.LimitKopH))
+	if e.Limit == failure.MaxBurn {
+		text = tfinstance.SpendingErrorText(&e)
+	}
+	tfkit.AddError(diags, tfkit.Summaryf(summaryAboveLimit, id), text+" "+consequence)
 }
 
 // removalText describes what became of a new instance that must not run.
@@ -287,21 +248,11 @@ func removalText(e failure.Error) tfkit.Text {
 	}
 }
 
-func differencesText(differences []failure.Difference) (text tfkit.Text) {
-	for i, d := range differences {
-		if i > 0 {
-			text += "; "
-		}
-		text += tfinstance.DifferenceText(d)
-	}
-	return text
-}
-
 // addDiffersFromOffer warns of harmless differences between a new instance and its order.
 func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order lifecycle.Order) {
 	if differences := rented.Differences(order); len(differences) > 0 && !rented.Recovered {
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryDiffersFromOffer, rented.ID), tfkit.Textf(
-			"In the response to the create request, %s. The instance is kept.", differencesText(differences)))
+			"In the response to the create request, %s. The instance is kept.", tfinstance.DifferencesText(differences)))
 	}
 }
 
@@ -322,29 +273,30 @@ func (r *instanceResource) addCreatedNotReady(
 	ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, keepOnTimeout bool, timeout time.Duration,
 	err error,
 ) {
-	e := failure.As(err)
+	kind := failure.KindOf(err)
+	lastSeen := tfinstance.CauseText(err) + "\n\n" + tfinstance.LastSeen(ctx, r.Meta.Client, inst)
+	exceeded := tfkit.Textf("It was not ready within %s (timeouts.create).", timeout)
 	switch {
-	case e.Kind == failure.Interrupted && ctx.Err() != nil:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterruptedStart, inst.ID),
-			"It is rented and in the state. The next apply continues to wait for it."+tfinstance.CauseText(err)+"\n\n"+
-				r.lastSeen(ctx, inst))
-	case e.Kind == failure.Interrupted && keepOnTimeout:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
-			"It is rented and in the state, but was not ready within %s (timeouts.create). The next apply continues to "+
-				"wait.%s\n\n%s", timeout, tfinstance.CauseText(err), r.lastSeen(ctx, inst)))
-	case e.Kind == failure.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReady, inst.ID), tfkit.Textf(
-			"It was not ready within %s (timeouts.create), and is now marked tainted: the next apply replaces "+
-				"it.%s\n\n%s\n\n%s With keep_on_timeout = true every timeout is only a warning.",
-			timeout, tfinstance.CauseText(err), r.lastSeen(ctx, inst), tfkit.Text(untaint)))
+	case kind == failure.Interrupted && ctx.Err() != nil:
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, inst.ID),
+			"It is rented and in the state. The next apply continues to wait for it."+lastSeen)
+	case kind == failure.Interrupted && keepOnTimeout:
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is rented and in the state. "+
+			"The next apply continues to wait for it."+lastSeen)
+	case kind == failure.Interrupted:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is now marked tainted: the next "+
+			"apply replaces it."+lastSeen+"\n\n"+untaint+" With keep_on_timeout = true every timeout is only a warning.")
 	default:
-		r.addNotConverged(ctx, diags, inst, err)
-		if e.Kind != failure.Gone && e.Kind != failure.NeedsReplacement {
+		addNotConverged(ctx, r.Meta.Client, diags, inst, err)
+		if kind != failure.Gone && kind != failure.NeedsReplacement {
 			tfkit.AddWarning(diags, tfkit.Summaryf(summaryTainted, inst.ID), "It exists and is billed. The next apply replaces "+
 				"it. "+untaint)
 		}
 	}
 }
+
+// ready is the goal of a start.
+const ready tfkit.Text = "ready"
 
 // addUpdateFailed reports why an existing instance is not in its desired state. The error does not taint the instance:
 // the next apply continues. inst has only an id if the instance could not be read.
@@ -352,75 +304,51 @@ func (r *instanceResource) addUpdateFailed(
 	ctx, waitCtx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error,
 ) {
 	kind := failure.KindOf(err)
-	interrupted := kind == failure.Interrupted || kind == 0 && waitCtx.Err() != nil
-	switch {
-	case interrupted && ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedUpdate, inst.ID),
-			"The next apply continues."+tfinstance.CauseText(err)+"\n\n"+r.lastSeen(ctx, inst))
-	case interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotConverged, inst.ID), tfkit.Textf(
+	switch ended := kind == failure.Interrupted || kind == 0 && waitCtx.Err() != nil; {
+	case ended && ctx.Err() != nil:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, inst.ID), "The next apply continues."+
+			tfinstance.CauseText(err)+"\n\n"+tfinstance.LastSeen(ctx, r.Meta.Client, inst))
+	case ended:
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, tfkit.Text("in its desired state")), tfkit.Textf(
 			"It did not reach the desired state within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
-			timeout, tfinstance.CauseText(err), r.lastSeen(ctx, inst)))
+			timeout, tfinstance.CauseText(err), tfinstance.LastSeen(ctx, r.Meta.Client, inst)))
 	default:
-		r.addNotConverged(ctx, diags, inst, err)
+		addNotConverged(ctx, r.Meta.Client, diags, inst, err)
 	}
 }
 
-func (r *instanceResource) lastSeen(ctx context.Context, inst rental.Instance) tfkit.Text {
-	return tfinstance.LastSeen(ctx, r.Meta.Client, inst)
-}
-
-func addGone(diags *diag.Diagnostics, id string, lastSeen tfkit.Text) {
+func addGone(diags *diag.Diagnostics, id string) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), "It was destroyed outside Terraform during this run, or the "+
-		"API does not find it. If the next plan does not find it either, the apply creates another."+paragraph(lastSeen))
+		"API does not find it. If the next plan does not find it either, the apply creates another.")
 }
 
-// addNotConverged reports why the wait of a resource failed, other than an interruption or a timeout.
-func (r *instanceResource) addNotConverged(
-	ctx context.Context, diags *diag.Diagnostics, inst rental.Instance, err error,
+// addNotConverged reports why a wait failed, other than an interruption or a timeout.
+func addNotConverged(
+	ctx context.Context, client *rental.Client, diags *diag.Diagnostics, inst rental.Instance, err error,
 ) {
-	switch kind := failure.KindOf(err); {
-	case rental.IsNotFound(err):
-		addGone(diags, inst.ID, "")
-	case kind == failure.Gone:
-		addGone(diags, inst.ID, r.lastSeen(ctx, inst))
-	case kind == failure.NeedsReplacement && inst.Status == rental.StatusOutbid:
+	lastSeen := func() tfkit.Text { return tfinstance.LastSeen(ctx, client, inst) }
+	switch e := failure.As(err); {
+	case rental.IsNotFound(err) || e.Kind == failure.Gone:
+		addGone(diags, inst.ID)
+	case e.Kind == failure.NeedsReplacement && inst.Status == rental.StatusOutbid:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply "+
-			"replaces it. Until then only its disk is billed.\n\n"+r.lastSeen(ctx, inst))
-	case kind == failure.NeedsReplacement:
+			"replaces it. Until then only its disk is billed.\n\n"+lastSeen())
+	case e.Kind == failure.NeedsReplacement:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
-			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+r.lastSeen(ctx, inst))
-	default:
-		addStateError(diags, inst, err, func() tfkit.Text { return r.lastSeen(ctx, inst) }, nextSteps{
-			reverted: "The next apply requests it again.",
-			outbidAgain: "Apply again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another " +
-				"instance.",
-			aboveLimit: "Raise max_price_kop_h or apply again later. For an interruptible instance, on_outbid = \"keep\" " +
-				"waits for a lower price and \"replace\" creates another instance.",
-		})
-	}
-}
-
-// nextSteps are the last sentences of messages about a start or stop that failed.
-type nextSteps struct{ reverted, outbidAgain, aboveLimit tfkit.Text }
-
-// addStateError reports a start or stop that failed, or another error of a wait.
-func addStateError(
-	diags *diag.Diagnostics, inst rental.Instance, err error, lastSeen func() tfkit.Text, next nextSteps,
-) {
-	switch e := failure.As(err); e.Kind {
-	case failure.Reverted:
+			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+lastSeen())
+	case e.Kind == failure.Reverted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID), "The API accepted the request, and the instance "+
-			"then went back. "+next.reverted+"\n\n"+lastSeen())
-	case failure.OutbidAgain:
+			"then went back. Run again.\n\n"+lastSeen())
+	case e.Kind == failure.OutbidAgain:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
 			"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
-				"its disk is billed. %s", e.Starts, next.outbidAgain))
-	case failure.AboveLimit:
-		addStartAboveLimit(diags, inst.ID, e, next.aboveLimit)
-	case failure.AccountUnreadable:
+				"its disk is billed. Run again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create "+
+				"another instance.", e.Starts))
+	case e.Kind == failure.AboveLimit:
+		addStartAboveLimit(diags, inst.ID, e)
+	case e.Kind == failure.AccountUnreadable:
 		addSpendingProblems(diags, &e)
-	case failure.StateRefused:
+	case e.Kind == failure.StateRefused:
 		tfkit.AddAPIErrorAdvising(diags, tfkit.Textf("%s instance %s", verbFor(e.Wanted), inst.ID), lastSeen()+
 			"\n\nIts state was not changed, and nothing else was tried. Run again when the message of the API, or the "+
 			"status, allows it.", e.Err)
@@ -429,29 +357,20 @@ func addStateError(
 	}
 }
 
-// addStartAboveLimit reports that the start of an instance costs more than a limit. nextStep ends the detail.
-func addStartAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, nextStep tfkit.Text) {
-	price := tfkit.HourlyRubles(e.PriceKopH)
-	reason := tfkit.Textf("max_price_kop_h is %s.", tfkit.HourlyRubles(e.LimitKopH))
-	if e.Limit == failure.MaxBurn {
-		price, reason = tfkit.HourlyRubles(e.Instance.Price.RunningKopH), tfinstance.SpendingErrorText(&e)
-	}
-	switch e.Removal {
-	case failure.NotRemoved:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryStillRunsAboveCap, id), tfkit.Textf(
-			"The API started it at %s. %s Stopping it again failed: it most likely runs and is billed at %s. Stop it in the "+
-				"service's console now.\n\n%s", price, reason, price, e.Err))
-	case failure.Stopped:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryStoppedAboveCap, id), tfkit.Textf(
-			"The API started it at %s. %s The API accepted its stop: only its disk is billed after that. %s",
-			price, reason, nextStep))
+// addStartAboveLimit reports that the start of an instance costs more than a limit.
+func addStartAboveLimit(diags *diag.Diagnostics, id string, e failure.Error) {
+	const next = "Raise max_price_kop_h, or run again later. For an interruptible instance, on_outbid = \"keep\" waits " +
+		"for a lower price and \"replace\" creates another instance."
+	switch {
+	case e.Removal == failure.NotRemoved:
+		addAboveLimit(diags, id, e, tfkit.Textf("It was started, and stopping it again failed: it most likely runs and is "+
+			"billed. Stop it in the service's console now.\n\n%s", e.Err))
+	case e.Removal == failure.Stopped:
+		addAboveLimit(diags, id, e, "It was stopped again: only its disk is billed after that. "+next)
+	case e.Limit == failure.MaxBurn:
+		addSpendingProblems(diags, &e)
 	default:
-		if e.Limit == failure.MaxBurn {
-			addSpendingProblems(diags, &e)
-			return
-		}
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotStarted, id), tfkit.Textf(
-			"A start costs %s now, and %s No start was requested: only its disk is billed. %s", price, reason, nextStep))
+		addAboveLimit(diags, id, e, "It was not started: only its disk is billed. "+next)
 	}
 }
 
@@ -474,17 +393,17 @@ func addMissingAddresses(
 func addDestroyError(
 	ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, accepted bool, timeout time.Duration, err error,
 ) {
+	summary := tfkit.Summaryf(summaryNotYet, id, tfkit.Text("destroyed"))
 	switch {
 	case ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterruptedDestroy, id), "It stays in the state until the API confirms "+
-			"that it is gone. Run again.")
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, id), "It is not destroyed yet, and stays in the state "+
+			"until the API confirms that it is gone. Run again.")
 	case waitCtx.Err() != nil && accepted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, id), tfkit.Textf(
+		tfkit.AddError(diags, summary, tfkit.Textf(
 			"The API accepted the request, but did not finish within %s (timeouts.delete). Run again.", timeout))
 	case waitCtx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, id), tfkit.Textf(
-			"The API did not accept the request within %s (timeouts.delete), so the instance may still run and is billed. "+
-				"Run again.\n\n%s", timeout, err))
+		tfkit.AddError(diags, summary, tfkit.Textf("The API did not accept the request within %s (timeouts.delete), so the "+
+			"instance may still run and is billed. Run again.\n\n%s", timeout, err))
 	default:
 		tfkit.AddAPIError(diags, tfkit.Textf("destroy instance %s", id), err)
 	}

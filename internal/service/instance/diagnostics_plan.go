@@ -13,7 +13,6 @@ const (
 	summaryDiskAboveMaximum   = "Disk above the offer's maximum"
 	summaryDuplicateName      = "Instance %s already has this name"
 	summaryNamesUnchecked     = "Cannot check the names of all instances"
-	summaryRunningAboveCap    = "Instance %s runs above its price cap"
 	summaryReplacedForUnknown = "Instance %s is replaced because of an unknown value"
 	summaryQueryNotApplied    = "Changed offer_query applies at the next creation only"
 	summaryQueryMissed        = "Instance %s no longer meets offer_query"
@@ -27,7 +26,6 @@ const (
 	summaryOfferAboveCap      = "Offer price above max_price_kop_h"
 	summaryNotInterruptible   = "Offer has no interruptible price"
 	summaryNameRequired       = "Instance without a name"
-	summaryWaitAboveTimeout   = "timeouts.create ends before wait_for_offer"
 )
 
 // noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
@@ -40,39 +38,21 @@ func addNameRequired(diags *diag.Diagnostics) {
 			"that no other instance of this configuration has, or set idempotency_key.")
 }
 
-func addWaitAboveTimeout(diags *diag.Diagnostics) {
-	tfkit.AddAttributeWarning(diags, path.Root(argWaitForOffer), tfkit.Summaryf(summaryWaitAboveTimeout),
-		"timeouts.create ends the creation before wait_for_offer is over. Raise timeouts.create to more than "+
-			"wait_for_offer plus the time of a start, or remove it: it then defaults to 30m plus wait_for_offer.")
-}
-
 func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk int64) {
 	tfkit.AddAttributeError(diags, path.Root("disk_gb"), tfkit.Summaryf(summaryDiskAboveMaximum), tfkit.Textf(
 		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
 }
 
-// maxDuplicateNames is how many instances with the planned name a warning lists.
-const maxDuplicateNames = 3
-
-// addDuplicateName warns of instances with the planned name, newest first. ownTemplate is the slug of a template that
-// the user must import with the instance; empty for none. hasKey: a later apply recovers the planned instance by its
-// key.
-func addDuplicateName(
-	diags *diag.Diagnostics, found []rental.Instance, hasKey bool, ownTemplate string,
-) {
-	text := tfkit.Text("Active instances with the planned name that this run has not read from the state:")
-	for _, inst := range found[:min(len(found), maxDuplicateNames)] {
-		text += tfkit.Textf(
-			"\n  %s, %s, created %s, costs %s",
-			inst.ID,
-			inst.Status,
-			tfkit.Time(inst.CreatedAt).ValueString(),
-			tfkit.HourlyRubles(inst.BurnKopH()),
-		)
+// addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
+// instance by its key.
+func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
+	var lines []string
+	for _, inst := range found {
+		lines = append(lines, string(tfkit.Textf("%s, %s, created %s, costs %s", inst.ID, inst.Status,
+			tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(inst.BurnKopH()))))
 	}
-	if more := len(found) - maxDuplicateNames; more > 0 {
-		text += tfkit.Textf("\n  and %d more", more)
-	}
+	text := "Active instances with the planned name that this run has not read from the state:" +
+		tfkit.Lines(lines, maxDuplicateLine)
 	if !hasKey {
 		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
 			"more instance, and both are billed. "
@@ -90,15 +70,6 @@ func addDuplicateName(
 	}
 	text += "\n\nA plan or an apply also shows this for an instance of another resource of this state that it has not " +
 		"read yet. If no configuration manages it and it is not needed, destroy it in the service's console."
-	if ownTemplate != "" {
-		text += tfkit.Textf("\n\nIt was created from the account's own template %q. If that is in no state either, import "+
-			"it as well. Otherwise the apply fails, or replaces the instance", ownTemplate)
-		if block, ok := tfkit.ImportBlock("gpurent_template", ownTemplate); ok {
-			text += ":\n\n" + block
-		} else {
-			text += ". " + noImportBlock
-		}
-	}
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryDuplicateName, found[0].ID), text)
 }
 
@@ -106,14 +77,6 @@ func addNamesUnchecked(diags *diag.Diagnostics, err error) {
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryNamesUnchecked), tfkit.Textf(
 		"%s\n\nIf a run was killed before it saved its state, this plan cannot find the instance that it created, and the "+
 			"apply creates one more. With idempotency_key the apply recovers such an instance.", err))
-}
-
-func addRunningAboveCap(diags *diag.Diagnostics, id string, price, limit int64) {
-	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap, id), tfkit.Textf(
-		"It costs %s without its disk, and max_price_kop_h is %s. The cap is checked when an instance is created or "+
-			"started, so this apply does not stop it. To end the cost, set desired_state = \"stopped\" or destroy the "+
-			"instance. To accept the price, raise max_price_kop_h.",
-		tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
 }
 
 // addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
@@ -187,23 +150,15 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 
 func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
 	consequence := unlessCreated + widenQuery + " To wait for an offer, set wait_for_offer."
-	if wait := plan.waitForOffer(); wait > 0 {
+	if wait := plan.Wait(); wait > 0 {
 		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
 	}
 	tfkit.AddAttributeWarning(
 		diags,
 		path.Root(argOfferQuery),
 		tfkit.Summaryf(summaryNoOfferNow),
-		noMatch+consequence+paragraph(explanation),
+		noMatch+consequence+explanation,
 	)
-}
-
-// paragraph returns a text as a separate paragraph, empty for an empty one.
-func paragraph(text tfkit.Text) tfkit.Text {
-	if text == "" {
-		return ""
-	}
-	return "\n\n" + text
 }
 
 func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int64) {

@@ -105,11 +105,11 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	for name, report := range map[string]func(diags *diag.Diagnostics){
 		"waits": func(diags *diag.Diagnostics) {
 			for kind := failure.Gone; kind <= failure.NotPlanned; kind++ {
-				r.addNotConverged(t.Context(), diags, inst, &failure.Error{Kind: kind, Err: apiErr})
+				addNotConverged(t.Context(), r.Meta.Client, diags, inst, &failure.Error{Kind: kind, Err: apiErr})
 			}
-			r.addNotConverged(t.Context(), diags, inst, apiErr)
+			addNotConverged(t.Context(), r.Meta.Client, diags, inst, apiErr)
 			for removal := failure.NothingRequested; removal <= failure.NotRemoved; removal++ {
-				r.addNotConverged(t.Context(), diags, inst, &failure.Error{
+				addNotConverged(t.Context(), r.Meta.Client, diags, inst, &failure.Error{
 					Kind: failure.AboveLimit, Removal: removal, Err: errors.New(untrusted), Wanted: rental.DesiredRunning,
 				})
 			}
@@ -137,7 +137,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 				addRejected(diags, rented, e)
 			}
 			addRecovered(diags, rented, time.Now())
-			tfinstance.AddKeptForOther(diags, untrusted, owner)
+			tfinstance.AddKeptForOther(diags, untrusted)
 			tfinstance.AddTwoObjects(diags, untrusted, owner, owner)
 		},
 		"plans": func(diags *diag.Diagnostics) {
@@ -147,7 +147,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			for _, query := range []rental.OfferQuery{{GPU: []string{"a"}}, {Country: []string{"a"}}} {
 				addQueryMissed(diags, untrusted, missedByInstance(inst, query))
 			}
-			addDuplicateName(diags, []rental.Instance{inst, inst}, true, untrusted)
+			addDuplicateName(diags, []rental.Instance{inst, inst}, true)
 		},
 		"actions": func(diags *diag.Diagnostics) {
 			addStoppedByRestart(diags, inst)
@@ -194,7 +194,7 @@ func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 		"": false,
 	} {
 		var diags diag.Diagnostics
-		addDuplicateName(&diags, []rental.Instance{{ID: id}}, false, "")
+		addDuplicateName(&diags, []rental.Instance{{ID: id}}, false)
 		text := diags[0].Detail()
 		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id))
 		if got != block || strings.Contains(text, "import {") != block {

@@ -2,10 +2,7 @@ package instance
 
 import (
 	"context"
-	"fmt"
-	"math/big"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
@@ -31,7 +28,7 @@ func NewSSHConfig() function.Function {
 						"with `-`. The name of an instance can contain other characters.",
 				},
 				function.ObjectParameter{
-					Name: "ssh", AttributeTypes: sshArgumentType, AllowNullValue: true,
+					Name: "ssh", AttributeTypes: tfinstance.SSHType, AllowNullValue: true,
 					MarkdownDescription: "The attribute `ssh` of an instance, or null.",
 				},
 			},
@@ -39,12 +36,6 @@ func NewSSHConfig() function.Function {
 		},
 		Call: sshConfig,
 	}
-}
-
-// sshArgumentType is tfinstance.SSHType with any number as the port, because the framework's message for a fraction is
-// unclear.
-var sshArgumentType = map[string]attr.Type{
-	"host": types.StringType, "port": types.NumberType, "user": types.StringType, "command": types.StringType,
 }
 
 func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
@@ -61,7 +52,7 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	}
 	var login struct {
 		Host    types.String `tfsdk:"host"`
-		Port    types.Number `tfsdk:"port"`
+		Port    types.Int64  `tfsdk:"port"`
 		User    types.String `tfsdk:"user"`
 		Command types.String `tfsdk:"command"`
 	}
@@ -69,24 +60,9 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 		return nil, err
 	}
 	host, user := login.Host.ValueString(), login.User.ValueString()
-	port, err := wholeNumber(login.Port)
-	if err == nil {
-		err = tfinstance.CheckLogin(host, port, user)
-	}
+	block, err := tfinstance.SSHConfigBlock(alias, host, login.Port.ValueInt64(), user)
 	if err != nil {
 		return nil, function.NewArgumentFuncError(1, "the login is not usable: "+err.Error())
 	}
-	return tfinstance.SSHConfigBlock(alias, host, port, user), nil
-}
-
-// wholeNumber returns 0 for null.
-func wholeNumber(number types.Number) (int64, error) {
-	if number.IsNull() {
-		return 0, nil
-	}
-	whole, accuracy := number.ValueBigFloat().Int64()
-	if accuracy != big.Exact {
-		return 0, fmt.Errorf("port %s is not a whole number", number)
-	}
-	return whole, nil
+	return block, nil
 }

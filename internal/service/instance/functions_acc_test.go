@@ -59,10 +59,6 @@ func TestAccSSHConfig_invalidArguments(t *testing.T) {
 			call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`),
 			`"ssh"\s+parameter:\s+the\s+login\s+is\s+not\s+usable:\s+host`,
 		},
-		{
-			call(`"a", { host = "h", port = 22.5, user = "root", command = "" }`),
-			`port\s+22\.5\s+is\s+not\s+a\s+whole\s+number`,
-		},
 		{call(`"a", { host = "h", port = 22, user = null, command = null }`), `not\s+a\s+plain\s+user\s+name`},
 	})
 }

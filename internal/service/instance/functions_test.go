@@ -3,7 +3,6 @@ package instance
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"pgregory.net/rapid"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 // callSSHConfig calls the function.
@@ -33,11 +34,11 @@ func callSSHConfig(t testing.TB, alias string, ssh types.Object) (string, *funct
 }
 
 func loginObject(host string, port int64, user string) types.Object {
-	return types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
+	return types.ObjectValueMust(tfinstance.SSHType, map[string]attr.Value{
 		"host": types.StringValue(
 			host,
 		),
-		"port":    types.NumberValue(new(big.Float).SetInt64(port)),
+		"port":    types.Int64Value(port),
 		"user":    types.StringValue(user),
 		"command": types.StringNull(),
 	})
@@ -62,7 +63,7 @@ func TestSSHConfig(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	got, err := callSSHConfig(t, "trainer", types.ObjectNull(sshArgumentType))
+	got, err := callSSHConfig(t, "trainer", types.ObjectNull(tfinstance.SSHType))
 	if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
 		t.Errorf("without an address: got %q, %v, want %q", got, err, want)
 	}
@@ -94,7 +95,7 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 			0,
 			"is not a host alias",
 			alias,
-			types.ObjectNull(sshArgumentType),
+			types.ObjectNull(tfinstance.SSHType),
 		)
 	}
 	for _, host := range []string{
@@ -118,11 +119,11 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 	} {
 		refused(fmt.Sprintf("user %q", user), 1, "not a plain user name", alias, loginObject(host, port, user))
 	}
-	nulls := types.ObjectValueMust(sshArgumentType, map[string]attr.Value{
+	nulls := types.ObjectValueMust(tfinstance.SSHType, map[string]attr.Value{
 		"host": types.StringValue(
 			host,
 		),
-		"port":    types.NumberNull(),
+		"port":    types.Int64Null(),
 		"user":    types.StringValue(user),
 		"command": types.StringNull(),
 	})
@@ -164,7 +165,7 @@ func FuzzSSHConfig(f *testing.F) {
 		if got, err := callSSHConfig(t, alias, loginObject(host, port, user)); err == nil {
 			expectOneBlock(t, got, alias, host, fmt.Sprint(port), user)
 		}
-		got, err := callSSHConfig(t, alias, types.ObjectNull(sshArgumentType))
+		got, err := callSSHConfig(t, alias, types.ObjectNull(tfinstance.SSHType))
 		if err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
 			t.Errorf("%q breaks out of its line", got)
 		}
@@ -179,7 +180,7 @@ func TestSSHConfig_ParsedBySSH(t *testing.T) {
 	}
 	var file strings.Builder
 	for alias, login := range map[string]types.Object{
-		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(sshArgumentType),
+		"trainer": loginObject("203.0.113.5", 30022, "root"), "stopped": types.ObjectNull(tfinstance.SSHType),
 		"six": loginObject("2001:db8::5", 30023, "svc$"),
 	} {
 		block, err := callSSHConfig(t, alias, login)

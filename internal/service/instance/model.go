@@ -32,24 +32,15 @@ const (
 
 // model is the resource in configuration, plan and state.
 type model struct {
-	Template types.String `tfsdk:"template"`
-	DiskGB   types.Int64  `tfsdk:"disk_gb"`
+	tfinstance.Arguments
 
 	OfferID         types.String   `tfsdk:"offer_id"`
 	OfferQuery      types.Object   `tfsdk:"offer_query"`
 	FallbackQueries types.List     `tfsdk:"fallback_queries"`
-	WaitForOffer    types.String   `tfsdk:"wait_for_offer"`
 	Name            types.String   `tfsdk:"name"`
-	Type            types.String   `tfsdk:"type"`
-	MaxPriceKopH    types.Int64    `tfsdk:"max_price_kop_h"`
-	SSHKeyIDs       types.Set      `tfsdk:"ssh_key_ids"`
-	Image           types.String   `tfsdk:"image"`
-	DesiredState    types.String   `tfsdk:"desired_state"`
-	OnOutbid        types.String   `tfsdk:"on_outbid"`
 	ReplaceOn       types.Set      `tfsdk:"replace_on"`
 	IdempotencyKey  types.String   `tfsdk:"idempotency_key"`
 	KeepOnTimeout   types.Bool     `tfsdk:"keep_on_timeout"`
-	ReadyWhen       types.Object   `tfsdk:"ready_when"`
 	Timeouts        timeouts.Value `tfsdk:"timeouts"`
 
 	computed
@@ -148,44 +139,18 @@ func applied(plan model, inst rental.Instance) model {
 	return m
 }
 
-// toCreate returns the request to create the planned instance, without the offer.
-func toCreate(ctx context.Context, plan model) (rental.InstanceCreate, diag.Diagnostics) {
-	create := rental.InstanceCreate{
-		Template: plan.Template.ValueString(),
-		DiskGB:   plan.DiskGB.ValueInt64(),
-		Name:     plan.Name.ValueString(),
-		Type:     rental.RentalType(plan.Type.ValueString()),
-	}
-	if create.Template == rental.CustomTemplate {
-		create.Image = plan.Image.ValueString()
-	}
-	var diags diag.Diagnostics
-	if !plan.SSHKeyIDs.IsNull() {
-		create.SSHKeyIDs = []string{}
-		diags.Append(plan.SSHKeyIDs.ElementsAs(ctx, &create.SSHKeyIDs, false)...)
-	}
-	return create, diags
-}
-
 // demand returns the demand for the offer of the planned instance.
 func (m model) demand(ctx context.Context) (market.Demand, diag.Diagnostics) {
 	queries, diags := m.queries(ctx)
 	return market.Demand{
-		Queries: queries, OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.waitForOffer(),
+		Queries: queries, OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.Wait(), Order: m.Order(),
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
-		Order:        rental.InstanceCreate{DiskGB: m.DiskGB.ValueInt64(), Type: rental.RentalType(m.Type.ValueString())},
 	}, diags
-}
-
-// waitForOffer returns wait_for_offer, 0 without it.
-func (m model) waitForOffer() time.Duration {
-	d, _ := time.ParseDuration(m.WaitForOffer.ValueString()) //nolint:errcheck // it is validated
-	return d
 }
 
 // createTimeout returns timeouts.create. By default, the wait for an offer does not shorten the wait for the instance.
 func (m model) createTimeout(ctx context.Context) (time.Duration, diag.Diagnostics) {
-	return m.Timeouts.Create(ctx, createTimeout+m.waitForOffer())
+	return m.Timeouts.Create(ctx, createTimeout+m.Wait())
 }
 
 // target returns the planned state of an existing instance.
@@ -196,14 +161,7 @@ func (m model) target() lifecycle.Target {
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
 		OfferID:      m.RentedOfferID.ValueString(),
 		Template:     m.Template.ValueString(),
-		Ready:        tfinstance.ReadyConditions(m.ReadyWhen),
-	}
-}
-
-// templateArguments returns the arguments that depend on the template.
-func (m model) templateArguments() tfinstance.TemplateArguments {
-	return tfinstance.TemplateArguments{
-		Template: m.Template, Image: m.Image, DiskGB: m.DiskGB, SSHKeyIDs: m.SSHKeyIDs, ReadyWhen: m.ReadyWhen,
+		Ready:        m.Conditions(),
 	}
 }
 
@@ -230,27 +188,8 @@ func (m model) instance() rental.Instance {
 	}
 }
 
-// queries returns offer_query and fallback_queries in order of preference, each with the arguments of the instance. It
-// omits unknown filters and unknown queries.
+// queries returns offer_query and fallback_queries in order of preference. It omits unknown filters and unknown
+// queries.
 func (m model) queries(ctx context.Context) ([]market.Query, diag.Diagnostics) {
-	var queries []market.Query
-	var diags diag.Diagnostics
-	for _, object := range append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...) {
-		object, ok := object.(types.Object)
-		if !ok || object.IsNull() || object.IsUnknown() {
-			continue
-		}
-		query, problems := m.query(ctx, object)
-		diags.Append(problems...)
-		queries = append(queries, query)
-	}
-	return queries, diags
-}
-
-func (m model) query(ctx context.Context, object types.Object) (market.Query, diag.Diagnostics) {
-	return tfinstance.MarketQuery(ctx, object, tfinstance.QueryTerms{
-		Type:         rental.RentalType(m.Type.ValueString()),
-		DiskGB:       m.DiskGB.ValueInt64(),
-		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
-	})
+	return m.Queries(ctx, append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...))
 }

@@ -76,7 +76,7 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	tf.refresh(other) // which adds its private state
 	expectDiags(t, "a plan of the first without a refresh", tf.plan(inst, config).diags, want...)
 	expectDiags(t, "the plan of its destruction", tf.planDestroy(inst), want...)
-	expectDiags(t, "its destruction", tf.destroy(inst), "Instance "+id+" was kept for another resource")
+	expectDiags(t, "its destruction", tf.destroy(inst), "Instances were kept for another resource", id)
 	expectCount(t, env, 1, 1)
 	expectDiags(t, "the destruction of the other one", tf.destroy(other))
 	expectCount(t, env, 0, 1)
@@ -156,7 +156,7 @@ func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
 	successor, diags := tf.apply(nil, config)
 	expectDiags(t, "the creation", diags, "Recovered instance "+tf.idOf(old))
 	expectDiags(t, "the plan of the destruction", tf.planDestroy(old))
-	expectDiags(t, "the destruction", tf.destroy(old), "was kept for another resource")
+	expectDiags(t, "the destruction", tf.destroy(old), "were kept for another resource")
 	expectCount(t, env, 1, 1)
 	expectDiags(t, "the destruction of the successor", tf.destroy(successor))
 	expectCount(t, env, 0, 1)

@@ -25,10 +25,8 @@ func (r *instanceResource) ValidateConfig(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	wait := config.waitForOffer()
-	if timeout, diags := config.createTimeout(ctx); !diags.HasError() && wait > 0 && timeout <= wait {
-		addWaitAboveTimeout(&resp.Diagnostics)
-	}
+	timeout, _ := config.createTimeout(ctx) // a validator reports an invalid one
+	config.CheckWait(&resp.Diagnostics, "timeouts.create", timeout)
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and again, in another process, at apply, and
@@ -83,7 +81,10 @@ func (r *instanceResource) planUpdate(
 	replacement.Image = types.StringUnknown() // planCreate checks it: without configuration, this is the old template's
 	replacedBy, diags := planCreateArguments(ctx, state, &plan)
 	resp.Diagnostics.Append(diags...)
-	replacedBy = append(replacedBy, changedForever(state, plan)...)
+	replacedBy = append(replacedBy, plan.Changed(state.Arguments)...)
+	if !state.Image.IsNull() && !plan.Image.Equal(state.Image) {
+		replacedBy = append(replacedBy, path.Root("image"))
+	}
 	notReady, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateNotReady)
 	resp.Diagnostics.Append(diags...)
 	next := planConvergence(state, &plan, notReady != nil && *notReady)
@@ -116,7 +117,7 @@ func (r *instanceResource) planUpdate(
 	case len(replacedBy) > 0: // planCreate follows and checks the same, but Terraform shows only its errors
 		r.checkCreate(ctx, replacement, &replaced, &resp.Diagnostics)
 	case next == lifecycle.ActionNone:
-		warnAboveCap(&resp.Diagnostics, state, plan)
+		tfinstance.WarnAboveCap(&resp.Diagnostics, plan.MaxPriceKopH.ValueInt64(), []rental.Instance{inst})
 	case next == lifecycle.ActionStart:
 		addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
 	}
@@ -136,34 +137,6 @@ func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) lifecy
 		addNameRequired(diags)
 	}
 	return lifecycle.NameKey(prefix.ValueString(), plan.Name.ValueString())
-}
-
-// changedForever returns the changed arguments of which every change replaces the instance. If the state has no value,
-// the configured one replaces nothing: the API has omitted the field in every response since the import.
-func changedForever(state, plan model) (changed path.Paths) {
-	for _, argument := range []struct {
-		name        string
-		before, now attr.Value
-	}{
-		{"template", state.Template, plan.Template}, {"image", state.Image, plan.Image},
-		{"disk_gb", state.DiskGB, plan.DiskGB}, {"type", state.Type, plan.Type},
-	} {
-		if !argument.before.IsNull() && !argument.now.Equal(argument.before) {
-			changed = append(changed, path.Root(argument.name))
-		}
-	}
-	return changed
-}
-
-// warnAboveCap warns of a running instance that costs more than its cap. The provider checks the cap only when it
-// creates or starts an instance. The price can exceed it later because a stop failed, or because the user lowered the
-// cap.
-func warnAboveCap(diags *diag.Diagnostics, state, plan model) {
-	inst, limit := state.instance(), plan.MaxPriceKopH.ValueInt64()
-	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
-	if limit > 0 && price > limit && inst.Status == rental.StatusRunning {
-		addRunningAboveCap(diags, inst.ID, price, limit)
-	}
 }
 
 // planConvergence plans the computed attributes. If the instance is in its desired state, it plans the prior values, so
@@ -189,26 +162,21 @@ func planConvergence(state model, plan *model, notReady bool) lifecycle.Action {
 // nextAction returns the next action for the instance. If it depends on an unknown value, known is false, and the
 // action is a replacement if one is possible, otherwise a wait.
 func nextAction(state, plan model) (next lifecycle.Action, known bool) {
-	wanted := []rental.DesiredState{rental.DesiredState(plan.DesiredState.ValueString())}
+	wanted := rental.DesiredState(plan.DesiredState.ValueString())
+	policy := lifecycle.OutbidPolicy(plan.OnOutbid.ValueString())
+	known = !plan.DesiredState.IsUnknown() && !plan.OnOutbid.IsUnknown()
+	// These values lead to a replacement if any do.
 	if plan.DesiredState.IsUnknown() {
-		wanted = []rental.DesiredState{rental.DesiredRunning, rental.DesiredStopped}
+		wanted = rental.DesiredRunning
 	}
-	policies := []lifecycle.OutbidPolicy{lifecycle.OutbidPolicy(plan.OnOutbid.ValueString())}
 	if plan.OnOutbid.IsUnknown() {
-		policies = []lifecycle.OutbidPolicy{lifecycle.OutbidRestart, lifecycle.OutbidKeep, lifecycle.OutbidReplace}
+		policy = lifecycle.OutbidReplace
 	}
-	inst := state.instance()
-	if len(wanted) == 1 && len(policies) == 1 {
-		return lifecycle.NextAction(inst, wanted[0], policies[0]), true
+	next = lifecycle.NextAction(state.instance(), wanted, policy)
+	if !known && next != lifecycle.ActionReplace {
+		next = lifecycle.ActionWait
 	}
-	for _, state := range wanted {
-		for _, policy := range policies {
-			if lifecycle.NextAction(inst, state, policy) == lifecycle.ActionReplace {
-				return lifecycle.ActionReplace, false
-			}
-		}
-	}
-	return lifecycle.ActionWait, false
+	return next, known
 }
 
 // expectChange plans unknown values for the attributes that a start, a stop or a wait can change.

@@ -55,7 +55,7 @@ func planCreateArguments(
 	configuredQuery := plan.OfferQuery
 	if keep(argOfferQuery, state.OfferQuery, plan.OfferQuery) && missed == "" && !unknown {
 		plan.OfferQuery = state.OfferQuery
-		if fullyKnown(ctx, configuredQuery) {
+		if tfinstance.FullyKnown(ctx, configuredQuery) {
 			addQueryNotApplied(&diags, id)
 		}
 	}
@@ -80,12 +80,6 @@ func planCreateArguments(
 	return replacedBy, diags
 }
 
-// fullyKnown reports whether no part of a value is unknown.
-func fullyKnown(ctx context.Context, value attr.Value) bool {
-	raw, err := value.ToTerraformValue(ctx)
-	return err == nil && raw.IsFullyKnown()
-}
-
 // replaceOn reports whether replace_on contains an argument, and whether the result is known.
 func replaceOn(plan model, name string) (named, known bool) {
 	elements := plan.ReplaceOn.Elements()
@@ -106,7 +100,7 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 			unknown = true
 			continue
 		}
-		query, problems := plan.query(ctx, object)
+		query, problems := plan.Query(ctx, object)
 		diags.Append(problems...)
 		diags.Append(acceptOtherSlug(ctx, state, inst.GPU.Slug, &query.OfferQuery)...)
 		if diags.HasError() {
@@ -157,6 +151,6 @@ func acceptOtherSlug(
 func hasUnknownHardware(ctx context.Context, query types.Object) bool {
 	terms := query.Attributes()
 	return slices.ContainsFunc([]string{"gpu", "num_gpus", "min_gpus", "min_vram_gb", "country"}, func(name string) bool {
-		return terms[name] != nil && !fullyKnown(ctx, terms[name])
+		return terms[name] != nil && !tfinstance.FullyKnown(ctx, terms[name])
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -26,7 +27,7 @@ func (r *instanceResource) checkCreate(
 	if !r.Meta.Ready() {
 		return
 	}
-	tfinstance.CheckTemplate(ctx, r.Meta, plan.templateArguments(), replaced != nil, diags)
+	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, replaced != nil, diags)
 	if diags.HasError() {
 		return
 	}
@@ -37,6 +38,12 @@ func (r *instanceResource) checkCreate(
 	r.checkName(ctx, plan, hasKey, replaced, diags)
 	r.checkPrice(ctx, plan, replaced, diags)
 }
+
+// Bounds of the instances with the planned name in a warning.
+const (
+	maxDuplicateNames = 3
+	maxDuplicateLine  = 300 // characters
+)
 
 // checkName warns of active instances that have the planned name and that this process has not read from the state: an
 // interrupted run may have rented one of them. hasKey: a later apply recovers the planned instance by its key.
@@ -65,20 +72,7 @@ func (r *instanceResource) checkName(
 	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	addDuplicateName(diags, found, hasKey, r.ownTemplateOf(ctx, found[0], plan))
-}
-
-// ownTemplateOf returns the slug of the account's own template that an instance was created from. It is empty if the
-// plan has the same template. The user must import it with the instance, which a new template would replace.
-func (r *instanceResource) ownTemplateOf(ctx context.Context, inst rental.Instance, plan model) string {
-	if inst.Template.Slug == plan.Template.ValueString() {
-		return ""
-	}
-	template, found, err := r.Meta.Cache.Templates.Find(ctx, inst.Template.Slug)
-	if err != nil || !found || template.Owner != rental.OwnerMe {
-		return ""
-	}
-	return template.Slug
+	addDuplicateName(diags, found[:min(len(found), maxDuplicateNames)], hasKey)
 }
 
 // checkPrice checks the current state of the offer and the spending limits. For a new instance a missing offer is a
@@ -141,33 +135,27 @@ func (r *instanceResource) estimateOffer(
 	} else {
 		offer, found, err = r.Meta.Cache.Offer(ctx, id, kind)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case !found && replaced != nil:
+	}
+	candidate, err := lifecycle.NewCandidate(offer, plan.Order(), plan.MaxPriceKopH.ValueInt64())
+	available := found && (own || failure.As(err).Availability != failure.NotAvailable)
+	switch maximum, disk := offer.Disk.MaxGB, plan.DiskGB.ValueInt64(); {
+	case !available && replaced != nil:
 		addCannotReplace(diags, argOfferID, replaced.ID, tfkit.Textf("Offer %s is not available now.", id), chooseOffer)
-		return 0, nil
-	case !found:
+	case !available:
 		addOfferNotAvailable(diags, id)
-		return 0, nil
-	case own:
-		addOwnOffer(diags, replaced)
+	case err != nil && failure.As(err).Availability != failure.NotAvailable:
+		r.addNotCreated(ctx, diags, nil, err)
+	case maximum != nil && disk > *maximum:
+		addDiskAboveMaximum(diags, id, *maximum, disk)
+	default:
+		if own {
+			addOwnOffer(diags, replaced)
+		}
+		return candidate.KopH, nil
 	}
-	price, rentable := offer.PriceKopH(kind)
-	limit, disk := plan.MaxPriceKopH.ValueInt64(), plan.DiskGB.ValueInt64()
-	switch {
-	case !rentable:
-		addNotInterruptible(diags, id)
-		return 0, nil
-	case limit > 0 && price > limit:
-		addOfferAboveCap(diags, id, price, limit)
-		return 0, nil
-	case offer.Disk.MaxGB != nil && disk > *offer.Disk.MaxGB:
-		addDiskAboveMaximum(diags, id, *offer.Disk.MaxGB, disk)
-		return 0, nil
-	}
-	kopH, _ = lifecycle.PriceWithDisk(offer, kind, disk)
-	return kopH, nil
+	return 0, nil
 }
 
 // estimateQuery checks the offer that the query currently selects.
@@ -190,12 +178,12 @@ func (r *instanceResource) estimateQuery(
 		return 0, errors.Unwrap(err) // the error of the API
 	case len(choice.Candidates) > 0:
 		return choice.Candidates[0].KopH, nil
-	case !fullyKnown(ctx, plan.FallbackQueries):
+	case !tfinstance.FullyKnown(ctx, plan.FallbackQueries):
 		return 0, nil
 	}
-	explanation := r.explain(ctx, demand.Queries)
+	explanation := tfinstance.Explain(ctx, r.Meta, demand.Queries)
 	if replaced != nil {
-		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, widenQuery+paragraph(explanation))
+		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, widenQuery+explanation)
 	} else {
 		addNoOfferNow(diags, plan, explanation)
 	}

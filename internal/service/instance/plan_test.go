@@ -17,7 +17,7 @@ import (
 // stateOf returns the state of an instance with the given status.
 func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 	started := "2026-05-06T07:08:09Z"
-	m := fromAPI(model{OfferID: types.StringValue("off_1"), SSHKeyIDs: types.SetNull(types.StringType)}, rental.Instance{
+	m := fromAPI(model{OfferID: types.StringValue("off_1")}, rental.Instance{
 		ID:           "ins_1",
 		Status:       status,
 		DesiredState: desired,
@@ -26,7 +26,7 @@ func stateOf(status rental.InstanceStatus, desired rental.DesiredState) model {
 		DiskGB:       60,
 		SSH:          &rental.SSH{Host: "h", Port: 22, User: "root", Command: "ssh root@h"},
 	})
-	m.OnOutbid = types.StringValue("restart")
+	m.OnOutbid, m.SSHKeyIDs = types.StringValue("restart"), types.SetNull(types.StringType)
 	m.StartedAt = types.StringValue(started)
 	return m
 }
@@ -122,8 +122,9 @@ func TestPlanCreateArguments(t *testing.T) {
 	noQuery, null := types.ObjectNull(queryType), types.StringNull()
 	noFallback := types.ListNull(noQuery.Type(t.Context()))
 	base := model{
-		OfferID: text("a"), OfferQuery: noQuery, FallbackQueries: noFallback, SSHKeyIDs: noSet, ReplaceOn: noSet,
+		OfferID: text("a"), OfferQuery: noQuery, FallbackQueries: noFallback, ReplaceOn: noSet,
 	}
+	base.SSHKeyIDs = noSet
 	byQuery := base
 	byQuery.OfferID, byQuery.OfferQuery = types.StringNull(), query(text("rtx_4090"), null)
 	with := func(m model, change func(*model)) model { change(&m); return m }
@@ -263,22 +264,22 @@ func queryFor(t *testing.T, gpu, order types.String) types.Object {
 	return types.ObjectValueMust(queryType, values)
 }
 
-// A changed template, image, disk or type replaces an instance, but not one that was imported without that value,
+// A changed template, disk or type replaces an instance, but not one that was imported without that value,
 // because the API omits it in every response.
-func TestChangedForever(t *testing.T) {
-	prior := model{
-		Template: types.StringValue("pytorch"), Image: types.StringValue("a:1"), DiskGB: types.Int64Value(60),
+func TestArguments_Changed(t *testing.T) {
+	prior := tfinstance.Arguments{
+		Template: types.StringValue("pytorch"), DiskGB: types.Int64Value(60),
 		Type: types.StringValue("on_demand"),
 	}
-	plan := model{
-		Template: types.StringUnknown(), Image: types.StringValue("a:2"), DiskGB: types.Int64Value(61),
+	plan := tfinstance.Arguments{
+		Template: types.StringUnknown(), DiskGB: types.Int64Value(61),
 		Type: types.StringValue("interruptible"),
 	}
-	if got := changedForever(prior, plan).String(); got != "[template,image,disk_gb,type]" {
+	if got := plan.Changed(prior).String(); got != "[template,disk_gb,type]" {
 		t.Errorf("replaced for %s", got)
 	}
-	for name, state := range map[string]model{"unchanged": plan, "imported without the values": {}} {
-		if got := changedForever(state, plan); len(got) > 0 {
+	for name, state := range map[string]tfinstance.Arguments{"unchanged": plan, "imported without the values": {}} {
+		if got := plan.Changed(state); len(got) > 0 {
 			t.Errorf("%s: replaced for %s", name, got)
 		}
 	}

@@ -24,7 +24,7 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 		t,
 		"a plan above the cap",
 		tf.plan(inst, config).diags,
-		"WARNING: Instance "+tf.idOf(inst)+" runs above its price cap",
+		"WARNING: Running instances cost more than max_price_kop_h", tf.idOf(inst),
 		"898,95",
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -55,4 +56,12 @@ func hasNormalizedName(
 ) bool {
 	name, diags := tfkit.GetPrivate[normalizedName](ctx, private, privateName)
 	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
+}
+
+// setNotReady records whether a wait ended before the instance met the conditions of ready_when.
+func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, err error) diag.Diagnostics {
+	if plan.ReadyWhen.IsNull() {
+		return nil
+	}
+	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
 }

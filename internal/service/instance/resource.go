@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -45,14 +44,13 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	create, diags := toCreate(ctx, plan)
-	resp.Diagnostics.Append(diags...)
 	demand, diags := plan.demand(ctx)
 	resp.Diagnostics.Append(diags...)
 	order := lifecycle.Order{
-		InstanceCreate: create, ExpectedImage: plan.Image.ValueString(), Keys: r.keySource(plan, &resp.Diagnostics),
+		InstanceCreate: plan.Order(), ExpectedImage: plan.Image.ValueString(), Keys: r.keySource(plan, &resp.Diagnostics),
 		RecoverWithin: r.Meta.RecoverWithin, Target: plan.target(),
 	}
+	order.Name = plan.Name.ValueString()
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -120,14 +118,6 @@ func (m *model) setRented(rented lifecycle.Rented) {
 	}
 }
 
-// setNotReady records whether a wait ended before the instance met the conditions of ready_when.
-func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, err error) diag.Diagnostics {
-	if plan.ReadyWhen.IsNull() {
-		return nil
-	}
-	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
-}
-
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if r.SkipRead(ctx, req, resp) {
@@ -172,7 +162,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 // plan after an import then shows only actual differences.
 func completeImport(ctx context.Context, m *model) {
 	if m.OnOutbid.IsNull() {
-		m.OnOutbid = types.StringValue(defaultOnOutbid)
+		m.OnOutbid = types.StringValue(tfinstance.DefaultOnOutbid)
 	}
 	if m.KeepOnTimeout.IsNull() {
 		m.KeepOnTimeout = types.BoolValue(defaultKeepOnTimeout)
@@ -202,7 +192,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			return
 		}
 		if inst.Destroyed() {
-			addGone(&resp.Diagnostics, id, "")
+			addGone(&resp.Diagnostics, id)
 			return
 		}
 		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, state.Name, inst)...)
@@ -266,8 +256,8 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	id := state.ID.ValueString()
-	if other, ok := r.Meta.Owners.Claim(id, lifecycle.Object{Token: object.Token}); !ok {
-		tfinstance.AddKeptForOther(&resp.Diagnostics, id, other)
+	if _, ok := r.Meta.Owners.Claim(id, lifecycle.Object{Token: object.Token}); !ok {
+		tfinstance.AddKeptForOther(&resp.Diagnostics, id)
 		return
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)

@@ -118,12 +118,13 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"outbid, keep": {start: outbid, onOutbid: "keep", status: "outbid"},
 		"above the cap": {
-			start: expensive, stop: rentaltest.Stops, want: "Error: Instance ins_1 was stopped again: price above the cap",
-			contains: "at 50,10", status: "stopping",
+			start: expensive, stop: rentaltest.Stops,
+			want:     "Error: Instance ins_1 costs more than a limit allows: It costs 50,10",
+			contains: "It was stopped again", status: "stopping",
 		},
 		"above the cap, and not stopped": {
 			start: expensive, stop: rentaltest.Replies(402),
-			want: "Error: Instance ins_1 runs above the price cap and could not be stopped", contains: "is billed at 50,10",
+			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50,10", contains: "stopping it again failed",
 			status: "starting",
 		},
 	} {
@@ -260,7 +261,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 		},
 		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
 		"an interruption": {
-			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was being destroyed",
+			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was changing",
 		},
 		"a refusal": {
 			rentaltest.Replies(http.StatusConflict), "1h", 0,

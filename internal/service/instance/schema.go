@@ -4,23 +4,16 @@ import (
 	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -31,31 +24,22 @@ const (
 	maxKeyLength  = 64
 )
 
-// The defaults of policies, which an import sets, too.
-const (
-	defaultOnOutbid      = string(lifecycle.OutbidRestart)
-	defaultKeepOnTimeout = false
-)
+// defaultKeepOnTimeout is the default of keep_on_timeout, which an import sets, too.
+const defaultKeepOnTimeout = false
 
-const forcesReplacement = " Changing this forces a new resource to be created."
+const forcesReplacement = " Changing this forces a new resource to be created, which loses the disk and its data."
 
 // Schema implements resource.Resource.
 //
 //nolint:funlen // one literal
 func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := map[string]schema.Attribute{
-		"template": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Slug of the template that the instance starts from. Must not be empty." + forcesReplacement,
-			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-		},
-		"disk_gb": schema.Int64Attribute{
-			Required: true,
-			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and not below `min_disk_gb` of the " +
-				"template." +
-				forcesReplacement + " The disk and its data are then lost.",
-			Validators: []validator.Int64{int64validator.Between(tfinstance.MinDiskGB, tfinstance.MaxDiskGB)},
-		},
+	attributes := tfinstance.ArgumentAttributes(forcesReplacement, " Applies at creation only: a later change plans "+
+		"nothing and causes a warning, unless `replace_on` contains `ssh_key_ids`.")
+	image := tfinstance.ImageAttribute(forcesReplacement)
+	image.Computed = true
+	image.PlanModifiers = append(image.PlanModifiers, stringplanmodifier.UseStateForUnknown())
+	maps.Copy(attributes, map[string]schema.Attribute{
+		"image": image,
 		"offer_id": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Id of the offer to rent, as in `gpurent_offers`. Must not be empty. Exactly one of " +
@@ -83,64 +67,6 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional:            true,
 			MarkdownDescription: "Name of the instance. 1 to 60 characters. Null by default. Changed in place.",
 			Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
-		},
-		"type": schema.StringAttribute{
-			Optional: true,
-			Computed: true,
-			Default:  stringdefault.StaticString(string(rental.OnDemand)),
-			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (outbid when the market price " +
-				"rises above the bid). Defaults to `on_demand`." + forcesReplacement,
-			Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
-		},
-		"max_price_kop_h": schema.Int64Attribute{
-			Optional: true,
-			MarkdownDescription: "Maximum price of the whole server for its `type` in kopecks per hour, without disk " +
-				"beyond the base disk of the offer. Must be at least 1. No maximum by default. Applies to the creation, to " +
-				"every later start, and to every new bid of an interruptible instance.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
-		},
-		"ssh_key_ids": schema.SetAttribute{
-			Optional:    true,
-			ElementType: types.StringType,
-			MarkdownDescription: "Ids of the SSH keys to attach. Up to 10 ids. Ids must not be empty. Defaults to all " +
-				"keys of the account. `[]` attaches none. Applies at creation only: a later change plans nothing and " +
-				"causes a warning, unless `replace_on` contains `ssh_key_ids`.",
-			Validators: []validator.Set{
-				setvalidator.SizeAtMost(tfinstance.MaxSSHKeys),
-				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-			},
-		},
-		"image": schema.StringAttribute{
-			Optional: true,
-			Computed: true,
-			MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only " +
-				"the image of that template, which is the default. Must not be empty." + forcesReplacement +
-				" Another spelling of the same image is not a change.",
-			Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(), tfinstance.SameImage()},
-		},
-		"desired_state": schema.StringAttribute{
-			Optional: true,
-			Computed: true,
-			Default:  stringdefault.StaticString(string(rental.DesiredRunning)),
-			MarkdownDescription: "State of the instance after an apply. Valid values: `running`, `stopped` (only the " +
-				"disk is billed). Defaults to `running`. Changed in place.",
-			Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
-		},
-		"on_outbid": schema.StringAttribute{
-			Optional: true,
-			Computed: true,
-			Default:  stringdefault.StaticString(defaultOnOutbid),
-			MarkdownDescription: "Policy for an interruptible instance that was outbid. Valid values: `restart` (places " +
-				"a new bid within `max_price_kop_h`), `keep` (leaves the instance outbid), `replace` (creates another " +
-				"instance). Defaults to `restart`.",
-			Validators: []validator.String{
-				tfkit.OneOf(
-					string(lifecycle.OutbidRestart),
-					string(lifecycle.OutbidKeep),
-					string(lifecycle.OutbidReplace),
-				),
-			},
 		},
 		"keep_on_timeout": schema.BoolAttribute{
 			Optional: true,
@@ -172,8 +98,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"A later change only updates the state.",
 			Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyLength)},
 		},
-		"ready_when": tfinstance.ReadyWhenAttribute(),
-		"timeouts":   timeoutsAttribute(ctx),
+		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus `wait_for_offer`", "`30m`", "`15m`"),
 
 		"rented_offer_id": schema.StringAttribute{
 			Computed: true,
@@ -192,7 +117,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"change with a new bid. Null after an import.",
 		},
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
-	}
+	})
 	maps.Copy(attributes, tfkit.ForResource(tfinstance.Attributes()))
 	maps.Copy(attributes, tfkit.ForResource(map[string]datasource.Attribute{"rented_offer": rentedOfferAttribute()}))
 	resp.Schema = schema.Schema{
@@ -202,15 +127,4 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"not ready because a run was interrupted, the next apply starts it or waits for it.",
 		Attributes: attributes,
 	}
-}
-
-func timeoutsAttribute(ctx context.Context) schema.Attribute {
-	return tfinstance.Timeouts(ctx, timeouts.Opts{
-		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the wait for an offer and the wait until the instance is " +
-			"ready, as a Go duration such as `45m` or `1h30m`. Defaults to `30m`, plus `wait_for_offer`.",
-		UpdateDescription: "Timeout of an update that starts the instance, stops it or waits for it, as a Go duration " +
-			"such as `45m` or `1h30m`. Defaults to `30m`.",
-		DeleteDescription: "Timeout of a destruction, as a Go duration such as `20m` or `1h30m`. Defaults to `15m`.",
-	})
 }

@@ -63,3 +63,34 @@ func RefusedText(e failure.Error) tfkit.Text {
 	return "Nothing was rented. The offer is still listed as available. If another customer rented it within the last " +
 		"minute, apply again. Otherwise something else in the request does not exist, most likely the template."
 }
+
+// DifferencesText describes differences between an instance and its request. It does not contain the value of a string
+// argument, which may be sensitive.
+func DifferencesText(differences []failure.Difference) (text tfkit.Text) {
+	for i, d := range differences {
+		if i > 0 {
+			text += "; "
+		}
+		switch d.Attribute {
+		case "template", "image", "type":
+			text += tfkit.Textf("%s is %s, which was not requested", d.Attribute, d.Actual)
+		default:
+			text += tfkit.Textf("%s is %s instead of %s", d.Attribute, d.Actual, d.Requested)
+		}
+	}
+	return text
+}
+
+// CauseText describes what a wait lacked at its end: an API error, or the conditions of ready_when that the instance
+// did not meet.
+func CauseText(err error) tfkit.Text {
+	var text tfkit.Text
+	e := failure.As(err)
+	if e.Last != nil {
+		text = tfkit.Textf(" The last request failed: %s.", e.Last)
+	}
+	for _, missing := range e.Missing {
+		text += tfkit.Textf("\nready_when.%s is not met: %s.", missing.Condition, missing.Err)
+	}
+	return text
+}

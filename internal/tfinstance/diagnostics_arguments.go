@@ -1,0 +1,66 @@
+package tfinstance
+
+import (
+	"regexp/syntax"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+)
+
+// Summaries of diagnostics.
+const (
+	summaryWaitTooLong     = "wait_for_offer exceeds a timeout"
+	summaryNotAPattern     = "Invalid regular expression"
+	summaryUnknownGPU      = "No such GPU model"
+	summaryRunningAboveCap = "Running instances cost more than max_price_kop_h"
+)
+
+// CheckWait warns if a timeout, the argument with that name, ends before wait_for_offer.
+func (a Arguments) CheckWait(diags *diag.Diagnostics, argument tfkit.Text, timeout time.Duration) {
+	if a.Wait() > 0 && timeout <= a.Wait() {
+		tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitTooLong), argument+" is not "+
+			"longer than wait_for_offer. Raise it, or remove it: the default contains the wait.")
+	}
+}
+
+// WarnAboveCap warns of the running ones of some instances that cost more than the cap, 0 for none. The provider checks
+// the cap only when it creates or starts an instance. The price can exceed it later because a stop failed, or because
+// the user lowered the cap.
+func WarnAboveCap(diags *diag.Diagnostics, limit int64, instances []rental.Instance) {
+	var above []string
+	for _, inst := range instances {
+		price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
+		if limit > 0 && price > limit && inst.BillsGPU() {
+			above = append(above, string(tfkit.Textf("%s (%s)", inst.ID, tfkit.HourlyRubles(price))))
+		}
+	}
+	if len(above) == 0 {
+		return
+	}
+	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap), tfkit.Textf(
+		"Prices without the disk: %s. The cap is %s, and is compared when an instance is created or started, so this apply "+
+			"does not stop them. To end the cost, set desired_state = \"stopped\" or destroy them. To accept the prices, "+
+			"raise max_price_kop_h.", above, tfkit.HourlyRubles(limit)))
+}
+
+func addNotAPattern(diags *diag.Diagnostics, at path.Path, reason syntax.ErrorCode) {
+	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAPattern), tfkit.Textf(
+		"The value of %s: %s. The syntax is that of RE2, as in the function regex of Terraform: without lookarounds and "+
+			"backreferences.", at.String(), string(reason)))
+}
+
+// addUnknownGPUs warns of a number of slugs that the API does not list. It does not print them: a message contains no
+// value of an argument, because that may be sensitive. nearest are similar ones.
+func addUnknownGPUs(diags *diag.Diagnostics, at path.Path, unknown, all int, nearest []string) {
+	similar := tfkit.Text("")
+	if len(nearest) > 0 {
+		similar = tfkit.Textf(" Similar models: %s.", nearest)
+	}
+	tfkit.AddAttributeWarning(diags, at, tfkit.Summaryf(summaryUnknownGPU), tfkit.Textf("Slugs in %s that are no GPU "+
+		"model: %d of %d. The list of models of the API does not contain them, and it includes models without an offer.%s "+
+		"The data source gpurent_gpus lists all models.", at.String(), unknown, all, similar))
+}
