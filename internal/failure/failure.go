@@ -23,8 +23,6 @@ const (
 	// is not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age
 	// Within.
 	OutcomeUnknown
-	// KeysUsedUp: the instances of the key and of all later generations are destroyed.
-	KeysUsedUp
 	// NoOffer: no offer could be rented: see Offers. Last is about the last offer or the last list, or nil.
 	NoOffer
 	// OfferRefused: OfferID cannot be rented: see Availability. Err is the error of the API, nil if nothing was requested.
@@ -164,7 +162,6 @@ type Error struct {
 var texts = map[Kind]string{
 	Interrupted:       "interrupted",
 	OutcomeUnknown:    "the outcome of the create request is unknown",
-	KeysUsedUp:        "all idempotency keys are used up",
 	NoOffer:           "no offer could be rented",
 	OfferRefused:      "the offer cannot be rented",
 	OffersUnreadable:  "the offers cannot be read",

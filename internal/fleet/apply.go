@@ -30,8 +30,6 @@ type Result struct {
 	KeptForOther []string
 	// NotFound are the destroyed members that the API did not find.
 	NotFound []Member
-	// Rented is the number of instances that the apply rented or recovered, whatever became of them.
-	Rented int
 	// Interrupted: ctx ended first.
 	Interrupted bool
 }
@@ -52,10 +50,9 @@ type run struct {
 
 	members  map[int]Member  // existing and lost, by slot
 	failures map[int]Failure // by slot
-	created  map[int]bool    // slots whose instance the present phase rented for certain
-	// found are instances that a killed run rented, by slot. They are members, and were not compared with their order yet.
-	found     map[int]lifecycle.Rented
-	recovered map[int]bool // slots whose instance a killed run rented
+	// found are the instances that a killed run rented, by slot. They are members, and were not compared with their order
+	// yet. rented are these and the instances that this apply rented, whatever became of them.
+	found, rented map[int]lifecycle.Rented
 	// generation is that of the first new instance in a slot whose generation was unknown; 0 for none. The others most
 	// likely reach the same one.
 	generation int
@@ -66,8 +63,8 @@ type run struct {
 func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run {
 	r := &run{
 		slotContext: slotContext{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
-		timeout:     timeout, members: map[int]Member{}, failures: map[int]Failure{}, created: map[int]bool{},
-		found: map[int]lifecycle.Rented{}, recovered: map[int]bool{},
+		timeout:     timeout, members: map[int]Member{}, failures: map[int]Failure{},
+		found: map[int]lifecycle.Rented{}, rented: map[int]lifecycle.Rented{},
 	}
 	for _, member := range members {
 		id := member.Instance.ID
@@ -83,8 +80,8 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 	return r
 }
 
-// Apply makes the changes of Plan, each phase at most for the time of the timeout. The members in the result exist,
-// whatever else happened.
+// Apply makes the changes of Plan, each phase at most for the time of the timeout. With a Size of 0 it destroys all
+// members. The members in the result exist, whatever else happened.
 func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	r := e.newRun(spec, members, timeout)
 	members = r.destroyRejected(ctx, slices.Clone(members))
@@ -109,7 +106,7 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 	}
 	for _, change := range Changes(phases) {
 		member := r.members[change.Slot]
-		if change.Action != Destroy && change.Member.Generation > 0 && member.Lost() {
+		if change.Action != Destroy && change.Generation > 0 && member.Lost() {
 			r.result.Lost = append(r.result.Lost, Member{Slot: change.Slot, Generation: member.Generation})
 		}
 	}
@@ -119,7 +116,7 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 // destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement. It
 // returns the members, of which these are lost then.
 func (r *run) destroyRejected(ctx context.Context, members []Member) []Member {
-	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() })
+	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() && r.Size > 0 })
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, result := range r.destroyAll(ctx, rejected) {
@@ -137,11 +134,11 @@ func replace(members []Member, member Member) []Member {
 // permitted reports whether a change may be made: it destroys no instance that the plan has not shown, which is a
 // failure, and the slot is as it was planned: its instance was not found meanwhile, and no other object has it.
 func (r *run) permitted(change Change) bool {
-	if _, found := r.found[change.Slot]; change.Destroys() && (change.Member.Protected || found) {
+	if _, found := r.found[change.Slot]; change.Destroys() && (change.Protected || found) {
 		r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})
 	}
 	_, failed := r.failures[change.Slot]
-	return !failed && r.members[change.Slot].Lost() == change.Member.Lost()
+	return !failed && r.members[change.Slot].Lost() == change.Lost()
 }
 
 // fail records the reason why a slot is not as described.
@@ -174,18 +171,14 @@ func notTried(cause error) error {
 
 // record adds what became of a slot.
 func (r *run) record(result slotResult) {
-	slot := result.slot
+	slot := result.member.Slot
 	delete(r.failures, slot)
 	r.members[slot] = result.member
 	if result.err != nil {
 		r.fail(slot, result.was, result.err)
 	}
-	r.created[slot] = result.created && !result.member.Lost()
-	if result.rented {
-		r.recovered[slot] = result.recovered
-	}
-	if _, found := r.found[slot]; result.rented && !found {
-		r.result.Rented++
+	if result.rented.ID != "" {
+		r.rented[slot] = result.rented
 	}
 	delete(r.found, slot)
 	if !result.notFound.Lost() {
@@ -196,21 +189,24 @@ func (r *run) record(result slotResult) {
 // rollbackTimeout limits the destruction of what an apply created, in addition to a second for each instance.
 const rollbackTimeout = 15 * time.Minute
 
-// rollBack destroys the members that the present phase rented. If the response to a create request was lost, another
-// run may have rented the instance under the same key: it stays. rollBack returns true if nothing else stays.
+// rollBack destroys the members that the apply rented. If the response to a create request was lost, another run may
+// have rented the instance under the same key: it stays. rollBack returns true if nothing else stays.
 func (r *run) rollBack(ctx context.Context) (complete bool) {
-	created := r.selected(func(m Member) bool { return r.created[m.Slot] })
+	created := r.selected(func(m Member) bool {
+		rented, found := r.rented[m.Slot]
+		return found && !rented.Replayed && !m.Lost()
+	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
 	complete = true
 	for _, result := range r.destroyAll(ctx, created) {
-		reason, failed := r.failures[result.slot]
+		reason, failed := r.failures[result.member.Slot]
 		r.record(result)
 		complete = complete && result.err == nil
 		if result.err == nil {
 			r.result.RolledBack = append(r.result.RolledBack, result.was)
 			if failed && failure.KindOf(reason.Err) != failure.NotTried {
-				r.failures[result.slot] = reason
+				r.failures[reason.Slot] = reason
 			}
 		}
 	}
@@ -234,23 +230,11 @@ func (r *run) destroyAll(ctx context.Context, members []Member) []slotResult {
 	return results
 }
 
-// DestroyAll destroys members. The result contains those that may still exist.
-func (e *Engine) DestroyAll(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
-	r := e.newRun(spec, members, timeout)
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	existing := r.selected(func(m Member) bool { return !m.Lost() })
-	for _, result := range r.destroyAll(waitCtx, existing) {
-		r.record(result)
-	}
-	return r.finish(ctx)
-}
-
 // finish returns the result.
 func (r *run) finish(ctx context.Context) Result {
 	r.result.Interrupted = ctx.Err() != nil
 	r.result.Members = r.selected(func(m Member) bool { return !m.Lost() })
-	r.result.Recovered = r.selected(func(m Member) bool { return !m.Lost() && r.recovered[m.Slot] })
+	r.result.Recovered = r.selected(func(m Member) bool { return !m.Lost() && r.rented[m.Slot].Recovered })
 	for _, slot := range slices.Sorted(maps.Keys(r.failures)) {
 		r.result.Failures = append(r.result.Failures, r.failures[slot])
 	}

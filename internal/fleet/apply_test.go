@@ -108,8 +108,7 @@ func (e *env) engine(limits ...spending.Limits) *fleet.Engine {
 		Client: e.client, Template: cache.Templates.Find, PollInterval: poll, Account: account, Owners: new(lifecycle.Owners),
 	})
 	return &fleet.Engine{
-		Client: e.client, Cache: cache, Lifecycle: manager, Market: market.New(cache, manager, poll), Spending: account,
-		RecoverWithin: time.Hour,
+		Cache: cache, Lifecycle: manager, Market: market.New(cache, manager, poll), RecoverWithin: time.Hour,
 	}
 }
 
@@ -402,7 +401,7 @@ func TestApply_CreatesAgain(t *testing.T) {
 			if sent := e.count("POST"); sent > 2*8+2*bits.Len(uint(generation)) {
 				t.Errorf("generation %d: %d create requests for 8 members", generation, sent)
 			}
-			e.engine().DestroyAll(t.Context(), spec(8), result.Members, time.Hour)
+			e.engine().Apply(t.Context(), spec(0), result.Members, time.Hour)
 		}
 	})
 }
@@ -439,7 +438,7 @@ func TestApply_LeavesUnknownInstances(t *testing.T) {
 		if len(result.Failures) > 0 || len(result.Members) != 2 || len(e.active()) != 5 {
 			t.Fatal(describe(result), len(e.active()))
 		}
-		result = e.engine().DestroyAll(t.Context(), spec(2), result.Members, time.Hour)
+		result = e.engine().Apply(t.Context(), spec(0), result.Members, time.Hour)
 		if len(result.Failures) > 0 || len(e.active()) != 3 {
 			t.Error(describe(result), len(e.active()))
 		}

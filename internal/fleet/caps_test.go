@@ -240,7 +240,7 @@ func TestApply_RestartUnknownOffer(t *testing.T) {
 		m := first.Members[0]
 		e.setOffer(m.Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(m.Instance.Price.RunningKopH * 3 / 2)})
 		members := e.read(first.Members)
-		members[0].Offer = nil // recovered or imported
+		members[0].Offer = fleet.Offer{} // recovered or imported
 		e.want(e.apply(two, members), 2)
 	})
 }

@@ -128,7 +128,7 @@ func (w *walk) happen() {
 	case 2:
 		_, _ = w.e.client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
 	case 3:
-		if member.Offer != nil {
+		if member.Offer.ID != "" {
 			bid := member.Instance.Price.RunningKopH * 3 / 2
 			patch := simulator.OfferPatch{InterruptibleKopH: &bid}
 			_ = w.e.simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above

@@ -14,16 +14,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // Engine changes fleets. It is safe for concurrent use.
 type Engine struct {
-	Client    *rental.Client
 	Cache     *rental.Cache
 	Market    *market.Market
 	Lifecycle *lifecycle.Manager
-	Spending  *spending.Account
 	// RecoverWithin is the maximum age of an instance of a killed run that a new fleet takes: see lifecycle.Order.
 	RecoverWithin time.Duration
 }
@@ -79,8 +76,8 @@ type Member struct {
 	CreatedAt time.Time
 	// Order is what was requested. Zero fields are unknown.
 	Order rental.InstanceCreate
-	// Offer describes the rented offer; nil if an earlier run rented it, or after an import.
-	Offer *Offer
+	// Offer describes the rented offer; zero if an earlier run rented it, or after an import.
+	Offer Offer
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// Rejected: an apply created the instance, rejected it and could not destroy it.
@@ -102,23 +99,11 @@ func (m Member) Lost() bool { return m.Instance.ID == "" }
 func (m Member) Imported() bool { return !m.Lost() && m.Generation == 0 }
 
 func (m Member) location() market.Location {
-	location := market.Location{GPU: m.Instance.GPU.Slug}
-	if m.Instance.Country != nil {
+	location := market.Location{GPU: cmp.Or(m.Offer.GPU, m.Instance.GPU.Slug), Country: m.Offer.Country}
+	if location.Country == "" && m.Instance.Country != nil {
 		location.Country = *m.Instance.Country
 	}
-	if m.Offer != nil {
-		location.GPU = cmp.Or(m.Offer.GPU, location.GPU)
-		location.Country = cmp.Or(m.Offer.Country, location.Country)
-	}
 	return location
-}
-
-// OfferID returns the offer that the member was rented from; empty if it is unknown.
-func (m Member) OfferID() string {
-	if m.Offer == nil {
-		return ""
-	}
-	return m.Offer.ID
 }
 
 // ready reports whether the member is in the desired state of the fleet.

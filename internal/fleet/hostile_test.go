@@ -425,7 +425,7 @@ func TestApply_SameCountryOmitted(t *testing.T) {
 		first := e.apply(train, nil)
 		e.want(first, 2)
 		members := slices.Clone(first.Members)
-		members[0].Offer, members[0].Instance.Country = nil, nil // recovered, and the API omits the country
+		members[0].Offer, members[0].Instance.Country = fleet.Offer{}, nil // recovered, and the API omits the country
 		train.Size = 3
 		e.want(e.apply(train, members), 3)
 	})
@@ -440,7 +440,7 @@ func TestApply_SameWithoutPrivateState(t *testing.T) {
 		e.want(first, 2)
 		members := slices.Clone(first.Members)
 		for i := range members {
-			members[i].Offer = &fleet.Offer{ID: members[i].Offer.ID}
+			members[i].Offer = fleet.Offer{ID: members[i].Offer.ID}
 		}
 		train.Size = 3
 		e.want(e.apply(train, members), 3)
@@ -653,7 +653,7 @@ func planText(phases []fleet.Phase) string {
 	actions := []string{"", "destroy", "stop", "start", "wait", "replace", "create", "update"}
 	var text []string
 	for _, c := range fleet.Changes(phases) {
-		text = append(text, fmt.Sprintf("%d:%s(%s)", c.Slot, actions[c.Action], c.Member.Instance.Status))
+		text = append(text, fmt.Sprintf("%d:%s(%s)", c.Slot, actions[c.Action], c.Instance.Status))
 	}
 	return strings.Join(text, " ")
 }

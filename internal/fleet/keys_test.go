@@ -100,7 +100,7 @@ func TestApply_CreateBeforeDestroy(t *testing.T) {
 		e.want(old, 2)
 		result := engine.Apply(t.Context(), newFleet(3), nil, time.Hour)
 		e.wantNothing(result, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried})
-		result = engine.DestroyAll(t.Context(), spec(2), old.Members, time.Hour)
+		result = engine.Apply(t.Context(), spec(0), old.Members, time.Hour)
 		if len(result.Failures) > 0 || len(e.active()) > 0 {
 			t.Errorf("the old object does not destroy its members: %s", describe(result))
 		}
@@ -136,7 +136,7 @@ func TestApply_FirstAnswerReplays(t *testing.T) {
 	t.Run("destroyed", func(t *testing.T) {
 		run(t, config, func(t *testing.T, e *env) {
 			first := e.apply(spec(2), nil)
-			e.engine().DestroyAll(t.Context(), spec(2), first.Members, time.Hour)
+			e.engine().Apply(t.Context(), spec(0), first.Members, time.Hour)
 			result := e.apply(newFleet(2), nil)
 			e.want(result, 2)
 			if result.Members[0].Generation != 2 || result.Members[1].Generation != 2 {
@@ -243,9 +243,9 @@ func TestApply_DestroyedOutsideWhileBooting(t *testing.T) {
 				if took := time.Since(began); took > 3*time.Minute {
 					t.Errorf("it took %s", took)
 				}
-				if len(result.Members) > 0 || result.Rented != 1 || kinds(result)[0] != failure.Gone ||
+				if len(result.Members) > 0 || len(e.all()) != 1 || kinds(result)[0] != failure.Gone ||
 					result.Failures[0].Member.Lost() {
-					t.Errorf("%d members, %d rented: %s", len(result.Members), result.Rented, describe(result))
+					t.Errorf("%d members, %d rented: %s", len(result.Members), len(e.all()), describe(result))
 				}
 			})
 		})

@@ -14,8 +14,7 @@ import (
 )
 
 // phase makes the changes of a Phase. Its owner, the goroutine that called Apply, starts a goroutine for each slot and
-// handles what they report. Only the owner
-// changes the fields; a slot reads the search and the events.
+// handles what they report. Only the owner changes the fields; a slot reads the search and the events.
 type phase struct {
 	*run
 	Phase
@@ -29,9 +28,8 @@ type phase struct {
 
 // event is what a slot reports: that its new instance is as ordered, or what became of the slot.
 type event struct {
-	slot       int
+	change     Change
 	generation int         // of the new instance
-	newSlot    bool        // the generation of the slot was unknown before
 	ended      *slotResult // nil while the slot goes on
 }
 
@@ -44,7 +42,6 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 	phaseCtx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for {
-		clear(r.created)
 		p.attempt(phaseCtx)
 		if !p.All || len(r.failures) == 0 || ctx.Err() != nil {
 			return
@@ -76,11 +73,12 @@ func (p *phase) attempt(ctx context.Context) {
 	}
 }
 
-// beginMoves starts the goroutines of the changes that rent nothing, and returns the other changes.
+// beginMoves starts the goroutines of the changes that rent nothing, and returns the other changes: those that replace a
+// member first.
 func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Change) {
 	for _, change := range changes {
-		found, isFound := p.found[change.Slot]
 		order := p.order(change)
+		found, isFound := p.found[change.Slot]
 		work := func() slotResult { return p.move(ctx, change.Member) }
 		switch {
 		case change.Action.Rents():
@@ -89,15 +87,19 @@ func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Chang
 		case change.Action == Destroy:
 			work = func() slotResult { return p.destroy(ctx, change.Member) }
 		case isFound:
-			work = func() slotResult { return p.finishFound(ctx, order, change, found) }
+			work = func() slotResult {
+				rented, err := p.Lifecycle.Finish(ctx, order, found)
+				return p.filled(order, change, rented, err)
+			}
 		}
-		p.begin(ctx, change.Slot, work)
+		p.begin(ctx, change, work)
 	}
+	slices.SortStableFunc(fills, func(a, b Change) int { return b.presence() - a.presence() })
 	return fills
 }
 
 // begin starts the goroutine of a slot.
-func (p *phase) begin(ctx context.Context, slot int, work func() slotResult) {
+func (p *phase) begin(ctx context.Context, change Change, work func() slotResult) {
 	p.running++
 	go func() {
 		result := work()
@@ -105,7 +107,7 @@ func (p *phase) begin(ctx context.Context, slot int, work func() slotResult) {
 		if !errors.Is(ctx.Err(), cause) && failure.KindOf(result.err) == failure.Interrupted {
 			result.err = notTried(cause) // the end of the phase interrupted it
 		}
-		p.events <- event{slot: slot, ended: &result}
+		p.events <- event{change: change, ended: &result}
 	}()
 }
 
@@ -114,22 +116,22 @@ func (p *phase) handle(e event) {
 	switch {
 	case e.ended != nil:
 		p.running--
-		p.recordAndDecide(*e.ended)
-	case e.newSlot && p.generation == 0:
+		p.recordAndDecide(e.change, *e.ended)
+	case e.change.Generation == 0 && p.generation == 0:
 		p.generation = e.generation
 	}
 }
 
 // recordAndDecide records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns
 // all slots.
-func (p *phase) recordAndDecide(result slotResult) {
+func (p *phase) recordAndDecide(change Change, result slotResult) {
 	p.record(result)
 	err := result.err
 	_, api := errors.AsType[*rental.Error](err)
 	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == 0
 	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
 	foreign := !p.Exists && failure.MayBelongToOther(err)
-	if err != nil && (p.Strict || result.fills && (refused || limited || foreign)) {
+	if err != nil && (p.Strict || change.Action.Rents() && (refused || limited || foreign)) {
 		p.end(err)
 	}
 }
@@ -151,7 +153,7 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 	reserved, err := p.take(ctx, fills, p.probed && p.All)
 	if p.All && !p.probed && failure.KindOf(err) == failure.NoOffer {
 		p.probed = true
-		lost := filter(fills, func(c Change) bool { return c.Member.Lost() }) // else the key of the next one is not used
+		lost := filter(fills, func(c Change) bool { return c.Lost() }) // else the key of the next one is not used
 		err = p.recover(ctx, lost, nil)
 		fills = filter(p.planAgain(fills), p.permitted)
 		if err == nil && len(p.failures) == 0 {
@@ -169,79 +171,51 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 	p.fillFrom(ctx, fills, reserved)
 }
 
+// noSlot is the number of no slot.
+const noSlot = -1
+
 // headStart is how long an apply waits for the first rental before it begins the others. A refusal that concerns all
 // slots must not cost all members that are replaced, nor a request for each.
 const headStart = time.Minute
 
-// fillFrom starts the goroutines of slots. The first one with an offer has a head start, preferably one that replaces a
-// member.
+// fillFrom starts the goroutines of slots. The first one has a head start if it has an offer.
 func (p *phase) fillFrom(ctx context.Context, fills []Change, reserved []reservedOffer) {
-	start := func(i int) {
-		change, order := fills[i], p.reporting(fills[i])
-		p.begin(ctx, change.Slot, func() slotResult { return p.fill(ctx, change, order, p.search, reserved[i]) })
-	}
-	if len(fills) == 0 {
-		return
-	}
-	first := max(0, slices.IndexFunc(reserved, func(r reservedOffer) bool { return r.candidate != nil }))
 	for i, change := range fills {
-		if change.Destroys() && reserved[i].candidate != nil {
-			first = i
-			break
+		order := p.reporting(change)
+		p.begin(ctx, change, func() slotResult { return p.fill(ctx, change, order, p.search, reserved[i]) })
+		if i > 0 || reserved[i].candidate == nil {
+			continue
 		}
-	}
-	start(first)
-	if reserved[first].candidate != nil {
-		p.awaitFirst(fills[first].Slot)
-	}
-	refusal := p.failures[fills[first].Slot].Err
-	if fills[first].Destroys() && failure.KindOf(refusal) == failure.OfferRefused {
-		p.end(refusal) // it may be the same for the others, whose members would be lost
-	}
-	for i := range fills {
-		if i != first {
-			start(i)
+		first, cancel := context.WithTimeout(ctx, headStart)
+		p.handleUntil(first.Done(), change.Slot)
+		cancel()
+		refusal := p.failures[change.Slot].Err
+		if change.Destroys() && failure.KindOf(refusal) == failure.OfferRefused {
+			p.end(refusal) // it may be the same for the others, whose members would be lost
 		}
 	}
 }
 
-// awaitFirst handles events until a slot has an instance or has failed, or the head start is over.
-func (p *phase) awaitFirst(slot int) {
-	timer := time.NewTimer(headStart)
-	defer timer.Stop()
+// handleUntil handles events until done is closed, or a slot has an instance or has failed.
+func (p *phase) handleUntil(done <-chan struct{}, slot int) {
 	for {
 		select {
 		case e := <-p.events:
-			if p.handle(e); e.slot == slot {
+			if p.handle(e); e.change.Slot == slot {
 				return
 			}
-		case <-timer.C:
+		case <-done:
 			return
 		}
 	}
 }
 
-// acceptance is a lifecycle.Progress that calls report when a new instance was compared with its order for the first
-// time.
-type acceptance struct {
-	once   sync.Once
-	report func()
-}
-
-// Requesting implements lifecycle.Progress.
-func (a *acceptance) Requesting(rental.DesiredState) {}
-
-// Observed implements lifecycle.Progress.
-func (a *acceptance) Observed(rental.Instance) { a.once.Do(a.report) }
-
 // reporting returns the order for a slot that reports when its new instance was compared with it for the first time.
 func (p *phase) reporting(change Change) lifecycle.Order {
 	order, generation := p.order(change), 0
 	order.OnRented = func(rented lifecycle.Rented) { generation = rented.Generation }
-	report := func() {
-		p.events <- event{slot: change.Slot, generation: generation, newSlot: change.Member.Generation == 0}
-	}
-	order.Target.Progress = &acceptance{report: report}
+	report := sync.OnceFunc(func() { p.events <- event{change: change, generation: generation} })
+	order.Target.Observed = func(rental.Instance) { report() }
 	return order
 }
 
@@ -257,7 +231,7 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved [
 		need = len(fills)
 	}
 	for _, change := range fills {
-		room += change.Member.Instance.Price.RunningKopH
+		room += change.Instance.Price.RunningKopH
 	}
 	p.search.Join(p.demand(fills).Existing)
 	var offers []lifecycle.Candidate
@@ -266,14 +240,7 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved [
 		defer close(done)
 		offers, err = p.search.Take(ctx, len(fills), need, wait, room)
 	}()
-	for taking := true; taking; {
-		select {
-		case e := <-p.events:
-			p.handle(e)
-		case <-done:
-			taking = false
-		}
-	}
+	p.handleUntil(done, noSlot)
 	if !p.All && p.search.Wait > 0 && failure.KindOf(err) == failure.OffersUnreadable {
 		err = nil // the slots wait
 	}

@@ -28,20 +28,19 @@ func (a Action) Rents() bool { return a == Create || a == Replace || a == Update
 
 // Change is what an apply does with one slot, and why.
 type Change struct {
-	Slot   int
 	Action Action
-	// Member is the existing or lost member; zero for a slot that is new.
-	Member Member
+	// Member is the existing or lost member. It has only a slot if that is new.
+	Member
 }
 
 // IsNew reports whether the change fills a slot that had no instance.
 func (c Change) IsNew() bool {
-	return c.Action == Create && c.Member.Generation == 0
+	return c.Action == Create && c.Generation == 0
 }
 
 // Destroys reports whether the change destroys the instance of its member.
 func (c Change) Destroys() bool {
-	return !c.Member.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
+	return !c.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
 }
 
 // Phase is a part of an apply. Its changes are made at the same time.
@@ -75,7 +74,7 @@ func Plan(spec Spec, members []Member) []Phase {
 	} else {
 		phases = append(phases, Phase{Changes: append(moves, fills...)})
 	}
-	down := func(c Change) bool { return !c.Member.ready(spec.State) }
+	down := func(c Change) bool { return !c.ready(spec.State) }
 	updates = append(filter(updates, down), filter(updates, func(c Change) bool { return !down(c) })...)
 	for group := range slices.Chunk(updates, max(1, spec.MaxUnavailable)) {
 		phases = append(phases, Phase{Changes: group, Strict: true})
@@ -105,20 +104,20 @@ func (s Spec) changes(members []Member) []Change {
 	kept, dropped := s.shrink(members)
 	for _, m := range dropped {
 		if !m.Lost() {
-			changes = append(changes, Change{m.Slot, Destroy, m})
+			changes = append(changes, Change{Destroy, m})
 		}
 	}
 	used := map[int]bool{}
 	for _, m := range kept {
 		used[m.Slot] = true
 		if action := s.next(m); action != 0 {
-			changes = append(changes, Change{m.Slot, action, m})
+			changes = append(changes, Change{action, m})
 		}
 	}
 	for slot := 0; len(used) < s.Size; slot++ {
 		if !used[slot] {
 			used[slot] = true
-			changes = append(changes, Change{Slot: slot, Action: Create})
+			changes = append(changes, Change{Create, Member{Slot: slot}})
 		}
 	}
 	sortChanges(changes)

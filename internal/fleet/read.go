@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -30,8 +29,12 @@ func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, n
 			semaphore <- struct{}{}
 			defer func() { <-semaphore }()
 			inst, found, err := e.Cache.Instances.Find(ctx, all[i].Instance.ID)
-			if errs[i], missing[i] = err, err == nil && !found; found {
-				all[i].observe(inst)
+			errs[i], missing[i] = err, err == nil && !found
+			switch {
+			case found && inst.Destroyed():
+				all[i].Instance = rental.Instance{}
+			case found:
+				all[i].Instance = inst
 			}
 		})
 	}
@@ -43,29 +46,11 @@ func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, n
 		if missing[i] {
 			notFound = append(notFound, all[i].Instance.ID)
 		}
-		if missing[i] && e.Client.LagLeft(all[i].CreatedAt, rental.NewInstanceLag) <= 0 {
+		if missing[i] && e.Lifecycle.Client.LagLeft(all[i].CreatedAt, rental.NewInstanceLag) <= 0 {
 			all[i].Instance = rental.Instance{}
 		}
 	}
 	return all, notFound, nil
-}
-
-// observe sets the instance of a member as it was read. The member is lost if the instance is destroyed.
-func (m *Member) observe(inst rental.Instance) {
-	if m.Instance = inst; inst.Destroyed() {
-		m.Instance = rental.Instance{}
-	}
-}
-
-// DuplicateSlotError reports that two instances have the name of the same member.
-type DuplicateSlotError struct {
-	Name string
-	IDs  []string
-}
-
-// Error implements error.
-func (e *DuplicateSlotError) Error() string {
-	return fmt.Sprintf("the instances %s have the same name %q", strings.Join(e.IDs, " and "), e.Name)
 }
 
 // Named returns the active instances that have the names of members of a fleet, in their order. Two of them can have
@@ -80,14 +65,15 @@ func Named(instances []rental.Instance, fleet string) (named []Member) {
 	return named
 }
 
-// ByName returns the active instances that have the names of members of a fleet, sorted by slot.
+// ByName returns the active instances that have the names of members of a fleet, sorted by slot. It is an error if two
+// of them have the same name.
 func ByName(instances []rental.Instance, fleet string) ([]Member, error) {
 	members := sortBySlot(Named(instances, fleet))
 	for i := 1; i < len(members); i++ {
 		one, other := members[i-1], members[i]
 		if one.Slot == other.Slot {
-			ids := []string{one.Instance.ID, other.Instance.ID}
-			return nil, &DuplicateSlotError{other.Instance.NameString(), ids}
+			return nil, fmt.Errorf("%s and %s have the same name %q",
+				one.Instance.ID, other.Instance.ID, other.Instance.NameString())
 		}
 	}
 	return members, nil

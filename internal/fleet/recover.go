@@ -78,8 +78,7 @@ func (r *run) recover(ctx context.Context, changes []Change, named map[int][]ren
 // with its order refuses it, and not another member.
 func (r *run) keep(change Change, found lifecycle.Rented) {
 	r.members[change.Slot] = r.newMember(r.order(change), change.Slot, found)
-	r.found[change.Slot], r.recovered[change.Slot] = found, true
-	r.result.Rented++
+	r.found[change.Slot], r.rented[change.Slot] = found, found
 	if price := found.Price.RunningKopH; price <= r.total.Left() {
 		r.total.Set(ledgerKey(change.Slot), price)
 	}
@@ -89,15 +88,15 @@ func (r *run) keep(change Change, found lifecycle.Rented) {
 func (r *run) order(change Change) lifecycle.Order {
 	order := lifecycle.Order{
 		InstanceCreate: r.Order, ExpectedImage: r.Image, Keys: lifecycle.SlotKey(r.Name, change.Slot),
-		Generation: change.Member.Generation + 1, Object: r.Object, RecoverWithin: r.RecoverWithin,
+		Generation: change.Generation + 1, Object: r.Object, RecoverWithin: r.RecoverWithin,
 		Target: r.target(Member{Slot: change.Slot}),
 	}
-	if change.Member.Generation == 0 {
+	if change.Generation == 0 {
 		order.ExpectedGeneration = r.generation
 	} else {
 		// The slot has been this fleet's, so its next key is, too. A killed update may have rented the instance with other
 		// arguments, which the next plan shows.
-		order.RecoverWithin, order.AnyArguments = lifecycle.AnyAge, true
+		order.RecoverWithin = lifecycle.AnyAge
 	}
 	order.Name = MemberName(r.Name, change.Slot)
 	return order

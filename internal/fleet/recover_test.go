@@ -129,6 +129,28 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	})
 }
 
+// The result names each member that was to be destroyed and that the API does not find, also one that is replaced: it
+// may exist in another account.
+func TestApply_NamesMembersThatWereNotFound(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.apply(spec(2), nil)
+		e.want(first, 2)
+		time.Sleep(time.Hour)
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if req.Method == http.MethodDelete {
+				return apiError(http.StatusNotFound, "not_found"), nil
+			}
+			return send()
+		})
+		first.Members[0].Instance.Status = rental.StatusFailed
+		result := e.apply(spec(1), first.Members)
+		if len(result.NotFound) != 2 || result.NotFound[0].Instance.ID != first.Members[1].Instance.ID ||
+			result.NotFound[1].Instance.ID != first.Members[0].Instance.ID {
+			t.Errorf("not found: %+v", result.NotFound)
+		}
+	})
+}
+
 // A new fleet takes the instances of its slots only if they are young. Otherwise another state may have them: it rents
 // nothing, and changes and destroys nothing.
 func TestApply_NewFleetTakesOnlyLostInstances(t *testing.T) {
@@ -157,11 +179,11 @@ func TestApply_NewFleetTakesOnlyLostInstances(t *testing.T) {
 }
 
 // The destruction of a fleet leaves an instance alone that another object of the process has.
-func TestDestroyAll_KeepsInstancesOfAnotherObject(t *testing.T) {
+func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		members, m := e.apply(spec(2), nil).Members, e.engine()
 		m.Lifecycle.Owners.Claim(members[0].Instance.ID, lifecycle.Object{Token: "other"})
-		result := m.DestroyAll(t.Context(), spec(2), members, time.Hour)
+		result := m.Apply(t.Context(), spec(0), members, time.Hour)
 		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
 			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
 		}

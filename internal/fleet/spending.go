@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -21,12 +22,9 @@ func Spending(changes []Change, candidates []lifecycle.Candidate) (sum spending.
 				sum.AddedKopH += kopH
 				continue
 			}
-			sum.Replacements = append(sum.Replacements, spending.Replacement{ID: change.Member.Instance.ID, KopH: kopH})
-			if sum.NeedsKopH == 0 || kopH < sum.NeedsKopH {
-				sum.NeedsKopH = kopH
-			}
+			sum.Replacements = append(sum.Replacements, spending.Replacement{ID: change.Instance.ID, KopH: kopH})
 		case change.Action == Start:
-			start := spending.StartOf(change.Member.Instance)
+			start := spending.StartOf(change.Instance)
 			sum.StartsKopH += start.StartsKopH
 			sum.AddedKopH += start.AddedKopH
 		}
@@ -34,50 +32,31 @@ func Spending(changes []Change, candidates []lifecycle.Candidate) (sum spending.
 	return sum
 }
 
-// slotHold is a Hold of the instance in a slot.
-type slotHold struct {
-	key     string
-	total   spending.Hold
-	account spending.Hold // nil without a burn limit
-}
-
-// Commit implements spending.Hold.
-func (h slotHold) Commit(id string, kopH int64) {
-	h.total.Commit(h.key, kopH)
-	if h.account != nil {
-		h.account.Commit(id, kopH)
-	}
-}
-
-// Release implements spending.Hold.
-func (h slotHold) Release() {
-	h.total.Release()
-	if h.account != nil {
-		h.account.Release()
-	}
-}
-
 // hold returns the comparison of the instance in a slot with the total cap and with the limit of the account; nil if
-// there is neither.
-func (w slotContext) hold(slot int) spending.HoldFunc {
-	account := w.Spending.Hold()
-	if w.MaxTotalKopH == 0 {
-		return account
+// there is neither. A new instance counts in place of the member.
+func (w slotContext) hold(member Member) spending.HoldFunc {
+	account := w.Lifecycle.Account.Hold()
+	if account == nil && w.MaxTotalKopH == 0 {
+		return nil
 	}
+	key := ledgerKey(member.Slot)
 	return func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-		hold := slotHold{key: ledgerKey(slot)}
-		var err error
-		if hold.total, err = w.total.Hold(hold.key, kopH); err != nil {
+		inTotal, err := w.total.Hold(key, kopH)
+		if err != nil {
 			return nil, err
 		}
-		if account == nil {
-			return hold, nil
-		}
-		if hold.account, err = account(ctx, id, kopH); err != nil {
-			hold.total.Release()
+		inAccount, err := account.Ask(ctx, cmp.Or(id, member.Instance.ID), kopH)
+		if err != nil {
+			inTotal.Release()
 			return nil, err
 		}
-		return hold, nil
+		return func(id string, kopH int64) {
+			inAccount.Commit(id, kopH)
+			if id != "" {
+				id = key
+			}
+			inTotal.Commit(id, kopH)
+		}, nil
 	}
 }
 

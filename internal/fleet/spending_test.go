@@ -21,17 +21,17 @@ func TestSpending_Replacements(t *testing.T) {
 		}}
 	}
 	changes := []fleet.Change{
-		{Slot: 0, Action: fleet.Update, Member: member(0, rental.StatusRunning, 1000)},
-		{Slot: 1, Action: fleet.Update, Member: member(1, rental.StatusRunning, 500)},
-		{Slot: 2, Action: fleet.Create},
-		{Slot: 3, Action: fleet.Start, Member: member(3, rental.StatusStopped, 300)},
-		{Slot: 4, Action: fleet.Destroy, Member: member(4, rental.StatusRunning, 1000)},
-		{Slot: 5, Action: fleet.Create},
+		{Action: fleet.Update, Member: member(0, rental.StatusRunning, 1000)},
+		{Action: fleet.Update, Member: member(1, rental.StatusRunning, 500)},
+		{Action: fleet.Create, Member: fleet.Member{Slot: 2}},
+		{Action: fleet.Start, Member: member(3, rental.StatusStopped, 300)},
+		{Action: fleet.Destroy, Member: member(4, rental.StatusRunning, 1000)},
+		{Action: fleet.Create, Member: fleet.Member{Slot: 5}},
 	}
 	candidates := []lifecycle.Candidate{{KopH: 600}, {KopH: 550}, {KopH: 600}} // none is left for slot 5
 	got := fleet.Spending(changes, candidates)
 	want := spending.Change{
-		StartsKopH: 600 + 550 + 600 + 300, AddedKopH: 600 + 290, NeedsKopH: 550,
+		StartsKopH: 600 + 550 + 600 + 300, AddedKopH: 600 + 290,
 		Replacements: []spending.Replacement{{ID: "ins-0", KopH: 600}, {ID: "ins-1", KopH: 550}},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -21,7 +21,7 @@ func (c *creation) createOnce(offerID string) (rental.Instance, rental.Replay, e
 	order.OfferID = offerID
 	a := &attempts{creation: c, order: order}
 	for {
-		inst, replay, err := c.manager.client.CreateInstance(c.requestCtx, c.keys.current(), a.order)
+		inst, replay, err := c.manager.Client.CreateInstance(c.requestCtx, c.key(), a.order)
 		if err == nil || inst.ID != "" {
 			return inst, replay, err
 		}
@@ -56,8 +56,8 @@ const (
 // next returns whether to repeat the request after err, and the pause before.
 func (a *attempts) next(err error) (pause time.Duration, again bool) {
 	pauses := backoff.Exponential{
-		First:  a.manager.pollInterval,
-		Max:    longestRetryPause * a.manager.pollInterval,
+		First:  a.manager.PollInterval,
+		Max:    longestRetryPause * a.manager.PollInterval,
 		Factor: retryGrowth,
 		Jitter: retryJitter,
 	}
@@ -101,7 +101,7 @@ func (a *attempts) outcome(err error) error {
 		return a.aboveCap
 	case a.lost != nil && !a.refused:
 		return &failure.Error{
-			Kind: failure.OutcomeUnknown, Key: a.keys.current(), ConfiguredKey: a.keys.random, Within: a.RecoverWithin,
+			Kind: failure.OutcomeUnknown, Key: a.key(), ConfiguredKey: a.randomKey, Within: a.RecoverWithin,
 			Err: a.lost,
 		}
 	}

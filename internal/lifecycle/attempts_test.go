@@ -174,8 +174,10 @@ func newCreation(t *testing.T, transport http.RoundTripper, keys KeySource) *cre
 	order := Order{Keys: keys, InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand}, RecoverWithin: AnyAge}
 	order.Target.MaxPriceKopH = 100
 	manager := newManager(client)
-	manager.pollInterval = time.Second
-	return &creation{Order: order, manager: manager, keys: newIdempotencyKeys(order), requestCtx: t.Context()}
+	manager.PollInterval = time.Second
+	c, end := manager.newCreation(t.Context(), order)
+	t.Cleanup(end)
+	return c
 }
 
 // withOffer returns a service with one offer, and the responses to the requests to rent it.

@@ -171,7 +171,7 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 	if c.logErr == nil {
 		c.logErr = errors.New("the log was not read yet")
 	}
-	if time.Since(c.logRead) < c.manager.logInterval() || !c.manager.logs.take(c.manager.pollInterval) {
+	if time.Since(c.logRead) < logIntervals*c.manager.PollInterval || !c.manager.logs.take(c.manager.PollInterval) {
 		return c.logErr
 	}
 	c.logRead = time.Now()
@@ -198,8 +198,6 @@ const (
 	// usualPollInterval is the poll interval for which that holds. A shorter one allows fewer logs in its shorter time.
 	usualPollInterval = 5 * time.Second
 )
-
-func (m *Manager) logInterval() time.Duration { return logIntervals * m.pollInterval }
 
 // logBudget is a token bucket for the reads of logs by all waits. The zero value is full.
 type logBudget struct {

@@ -29,16 +29,10 @@ type Target struct {
 	// Hold is called before each start with the price of the instance afterwards, as far as it is known. An error ends the
 	// wait and is returned unchanged. A nil Hold allows every start.
 	Hold spending.HoldFunc
-	// Progress is called before each start and stop, and with every observation. Nil reports nothing.
-	Progress Progress
-}
-
-// Progress receives the steps of a wait.
-type Progress interface {
-	// Requesting is called before a start or stop is requested.
-	Requesting(wanted rental.DesiredState)
-	// Observed is called with an instance that has not reached the desired state.
-	Observed(inst rental.Instance)
+	// Requesting is called before a start or stop is requested; nil for nothing.
+	Requesting func(wanted rental.DesiredState)
+	// Observed is called with an instance that has not reached the desired state; nil for nothing.
+	Observed func(inst rental.Instance)
 }
 
 // Outcome is how a successful wait ended.
@@ -83,7 +77,7 @@ type converger struct {
 }
 
 func (m *Manager) newConverger(target Target) *converger {
-	return &converger{manager: m, client: m.client, Target: target}
+	return &converger{manager: m, client: m.Client, Target: target}
 }
 
 func (c *converger) outcome() Outcome { return Outcome{Requested: c.last != nil, NoSSH: c.noSSH} }
@@ -160,8 +154,8 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if next == ActionNone && c.priceError == nil && c.isReady(ctx, *inst) {
 		return true, nil
 	}
-	if c.Progress != nil {
-		c.Progress.Observed(*inst)
+	if c.Observed != nil {
+		c.Observed(*inst)
 	}
 	switch next {
 	case ActionStart:
@@ -194,14 +188,13 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 // send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
 // decide, because an earlier attempt may have succeeded.
 func (c *converger) send(
-	ctx context.Context, inst *rental.Instance, request func(context.Context, string) (rental.Instance, error),
+	ctx context.Context, inst *rental.Instance, post func(context.Context, string) (rental.Instance, error),
 ) error {
-	if c.Progress != nil {
-		c.Progress.Requesting(c.State)
+	if c.Requesting != nil {
+		c.Requesting(c.State)
 	}
-	sent := newRequest(c.State, *inst)
-	response, err := request(ctx, inst.ID)
-	sent.ended(err)
+	before := *inst
+	response, err := post(ctx, inst.ID)
 	switch {
 	case err == nil:
 		*inst = response
@@ -210,7 +203,7 @@ func (c *converger) send(
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err) && !rental.IsNotFound(err):
 		return err
 	}
-	c.last = sent
+	c.last = &request{wanted: c.State, before: before, at: time.Now(), err: err}
 	return nil
 }
 

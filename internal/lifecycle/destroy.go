@@ -27,11 +27,11 @@ func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (
 func (m *Manager) requestDestroy(
 	ctx context.Context, id string, createdAt time.Time,
 ) (inst rental.Instance, accepted bool, err error) {
-	certain := time.Now().Add(m.client.LagLeft(createdAt, rental.NewInstanceLag))
+	certain := time.Now().Add(m.Client.LagLeft(createdAt, rental.NewInstanceLag))
 	unknown := 0      // requests with an unknown outcome, each with the retries of the client
 	var refusal error // the last one before ctx ended
 	for attempt := 0; ; attempt++ {
-		inst, err = m.client.DeleteInstance(ctx, id)
+		inst, err = m.Client.DeleteInstance(ctx, id)
 		if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) {
 			if now, readErr := m.poller.Get(ctx, id); readErr == nil && now.Destroyed() {
 				inst, err = now, nil
@@ -66,7 +66,7 @@ func (m *Manager) requestDestroy(
 // setDestroyed records that an instance is destroyed, or about to be: lists and the burn rate may lag.
 func (m *Manager) setDestroyed(id string) {
 	m.Owners.destroyed(id)
-	m.account.Destroyed(id)
+	m.Account.Destroyed(id)
 }
 
 // awaitDestroyed waits until an instance with the status destroying is destroyed. It tolerates an API that does not
@@ -88,7 +88,7 @@ func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
 // to run before it can be stopped. It does not wait until the instance is stopped.
 func (m *Manager) requestStop(ctx context.Context, id string) (rental.Instance, error) {
 	for attempt := 0; ; attempt++ {
-		stopped, err := m.client.StopInstance(ctx, id)
+		stopped, err := m.Client.StopInstance(ctx, id)
 		if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) {
 			if now, readErr := m.poller.Get(ctx, id); readErr == nil && !now.BillsGPU() {
 				return now, nil
@@ -105,7 +105,7 @@ func (m *Manager) requestStop(ctx context.Context, id string) (rental.Instance, 
 // succeeded.
 func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.Instance, error) {
 	update := rental.InstanceUpdate{Name: name}
-	inst, err := m.client.UpdateInstance(ctx, id, update)
+	inst, err := m.Client.UpdateInstance(ctx, id, update)
 	if err == nil || rental.IsDefinitive(err) {
 		return inst, err
 	}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -15,8 +16,11 @@ func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (R
 	c, end := m.newCreation(ctx, order)
 	defer end()
 	rented, err := c.rent(ctx, candidate)
+	if end := ctx.Err(); end != nil && errors.Is(err, end) && failure.KindOf(err) != failure.OutcomeUnknown {
+		err = &failure.Error{Kind: failure.Interrupted, Err: end}
+	}
 	if err != nil {
-		return Rented{}, c.orInterrupted(ctx, err)
+		return Rented{}, err
 	}
 	return m.Finish(ctx, order, rented)
 }
@@ -40,7 +44,7 @@ func (m *Manager) Finish(ctx context.Context, order Order, rented Rented) (Rente
 	}
 	target := order.Target
 	if target.CreatedAt = rented.CreatedAt; !rented.Recovered || target.CreatedAt.IsZero() {
-		target.CreatedAt = m.client.Now()
+		target.CreatedAt = m.Client.Now()
 	}
 	if rented.Candidate != nil {
 		target.OfferID = rented.Candidate.Offer.ID
@@ -106,7 +110,7 @@ func (m *Manager) discard(ctx context.Context, rented *Rented, reason *failure.E
 			rented.Instance = stopped
 		}
 	} else {
-		_, _, reason.Err = m.requestDestroy(ctx, rented.ID, m.client.Now())
+		_, _, reason.Err = m.requestDestroy(ctx, rented.ID, m.Client.Now())
 	}
 	if reason.Err != nil {
 		reason.Removal = failure.NotRemoved

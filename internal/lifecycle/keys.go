@@ -1,14 +1,10 @@
 package lifecycle
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 )
-
-// maxGenerations is the number of successive instances that one KeySource can rent.
-const maxGenerations = 10_000
 
 // KeySource identifies an instance across its replacements: the idempotency keys of all its generations derive from
 // it. The zero value means a random key, which identifies one creation only.
@@ -31,34 +27,4 @@ func keySource(parts ...string) KeySource { return KeySource{fmt.Sprintf("%q", p
 func (s KeySource) Key(generation int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", s.parts, generation))
 	return hex.EncodeToString(sum[:])
-}
-
-// idempotencyKeys is the series of idempotency keys of one creation. An instance is rented under the first key whose
-// instance is not destroyed, so the series leads to the same instance in every run.
-type idempotencyKeys struct {
-	source KeySource
-	random string // the configured key that would make the same series; empty unless it is random
-	number int    // generation of the current key
-}
-
-func newIdempotencyKeys(order Order) *idempotencyKeys {
-	if order.Keys == (KeySource{}) {
-		random := "tf-" + rand.Text()
-		return &idempotencyKeys{source: ConfiguredKey(random), random: random, number: 1}
-	}
-	return &idempotencyKeys{source: order.Keys, number: max(1, order.Generation)}
-}
-
-func (s *idempotencyKeys) current() string { return s.source.Key(s.number) }
-
-// isRandom reports whether no other creation can have used the keys.
-func (s *idempotencyKeys) isRandom() bool { return s.random != "" }
-
-// next moves to the next generation, and returns false if there is none.
-func (s *idempotencyKeys) next() bool {
-	if s.isRandom() || s.number >= maxGenerations {
-		return false
-	}
-	s.number++
-	return true
 }

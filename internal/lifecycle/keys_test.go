@@ -6,13 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
-
-func seriesOf(key string) *idempotencyKeys {
-	return newIdempotencyKeys(Order{Keys: ConfiguredKey(key)})
-}
 
 // No two pairs of source and generation make the same key, also if a configured key or a name looks like a derived one.
 func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
@@ -47,19 +45,16 @@ func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 	}
 }
 
-func TestKeySeries(t *testing.T) {
-	one, other := newIdempotencyKeys(Order{}), newIdempotencyKeys(Order{})
-	if one.current() == other.current() || one.next() {
-		t.Errorf("the random key %q is not unique", one.current())
+func TestNewCreation_RandomKey(t *testing.T) {
+	m := newManager(rentaltest.Client(t, rentaltest.NewMarket(nil)))
+	one, end := m.newCreation(t.Context(), Order{})
+	defer end()
+	other, end := m.newCreation(t.Context(), Order{})
+	defer end()
+	if one.key() == other.key() {
+		t.Errorf("the random key %q is not unique", one.key())
 	}
-	if seriesOf(one.random).current() != one.current() {
+	if ConfiguredKey(one.randomKey).Key(1) != one.key() {
 		t.Error("the random key cannot be configured later")
-	}
-	last := seriesOf("a")
-	for last.next() {
-		continue
-	}
-	if last.number != maxGenerations {
-		t.Errorf("the series ends at %d", last.number)
 	}
 }

@@ -14,17 +14,11 @@ import (
 
 // Manager rents, starts, stops and destroys instances. All waits share one poller. It is safe for concurrent use.
 type Manager struct {
-	client       *rental.Client
-	templates    func(ctx context.Context, slug string) (rental.Template, bool, error)
-	pollInterval time.Duration
-	poller       poller
-	network      network
-	logs         logBudget
-	rentals      chan struct{} // limits the creations in flight
-	account      *spending.Account
-
-	// Owners records which objects of this process have which instances.
-	Owners *Owners
+	Config
+	poller  poller
+	network network
+	logs    logBudget
+	rentals chan struct{} // limits the creations in flight
 }
 
 // Config configures a Manager.
@@ -35,15 +29,14 @@ type Config struct {
 	// PollInterval is the first pause between two reads of an instance that is changing.
 	PollInterval time.Duration
 	Account      *spending.Account
-	Owners       *Owners
+	// Owners records which objects of this process have which instances.
+	Owners *Owners
 }
 
 // New returns a Manager.
 func New(config Config) *Manager {
 	return &Manager{
-		client: config.Client, templates: config.Template, pollInterval: config.PollInterval,
-		poller: poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
-		account: config.Account, Owners: config.Owners,
+		Config: config, poller: poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
 	}
 }
 
@@ -63,6 +56,6 @@ const (
 // pauses returns the pauses between the reads of a wait.
 func (m *Manager) pauses() backoff.Exponential {
 	return backoff.Exponential{
-		First: m.pollInterval, Max: longestPause * m.pollInterval, Factor: pauseGrowth, Jitter: pauseJitter,
+		First: m.PollInterval, Max: longestPause * m.PollInterval, Factor: pauseGrowth, Jitter: pauseJitter,
 	}
 }

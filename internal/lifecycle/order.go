@@ -23,18 +23,16 @@ type Order struct {
 	// Object is the object that gets the instance.
 	Object Object
 	// RecoverWithin is the maximum age of an instance that an earlier call rented with the same source and that this one
-	// may return. An older one, or one of unknown age, most likely belongs to another state. AnyAge allows all.
+	// may return. An older one, or one of unknown age, most likely belongs to another state. See AnyAge.
 	RecoverWithin time.Duration
-	// AnyArguments: the instance that an earlier call rented may differ from the order, because the key belongs to the
-	// object for certain.
-	AnyArguments bool
 	// Target is where to take the instance. Its price cap and its Hold apply to the rental, too.
 	Target Target
 	// OnRented is called with the instance before anything else can fail, so that its id can be saved.
 	OnRented func(Rented)
 }
 
-// AnyAge is the RecoverWithin of an order whose key belongs to its object for certain.
+// AnyAge is the RecoverWithin of an order whose key belongs to its object for certain. The instance that an earlier call
+// rented may then also differ from the order.
 const AnyAge = time.Duration(math.MaxInt64)
 
 // Candidate is an offer for one instance.

@@ -22,7 +22,7 @@ const (
 )
 
 // SSHTimeout is how long a running instance may lack its SSH address.
-func (m *Manager) SSHTimeout() time.Duration { return sshIntervals * m.pollInterval }
+func (m *Manager) SSHTimeout() time.Duration { return sshIntervals * m.PollInterval }
 
 // readiness reports from observations whether a running instance is ready.
 type readiness struct {
@@ -62,13 +62,13 @@ func (c *converger) hasAddresses(ctx context.Context, inst rental.Instance) bool
 // ranFor reports whether the instance has run for a number of poll intervals with at least minObservations reads.
 func (c *converger) ranFor(intervals int) bool {
 	return c.observations >= minObservations &&
-		time.Since(c.runningSince) >= time.Duration(intervals)*c.manager.pollInterval
+		time.Since(c.runningSince) >= time.Duration(intervals)*c.manager.PollInterval
 }
 
 // expectsSSH reports whether the template has SSH. It is true if the template cannot be read.
 func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
 	switch {
-	case time.Since(c.runningSince) < noSSHIntervals*c.manager.pollInterval:
+	case time.Since(c.runningSince) < noSSHIntervals*c.manager.PollInterval:
 		return true
 	case c.ranFor(sshIntervals):
 		return false
@@ -87,7 +87,7 @@ func (c *converger) expectsURLs(ctx context.Context, inst rental.Instance) bool 
 // entrypoint has no SSH.
 func (c *converger) expectedAddresses(ctx context.Context, inst rental.Instance) (addresses, error) {
 	if c.addresses == nil {
-		template, found, err := c.manager.templates(ctx, cmp.Or(inst.Template.Slug, c.Template))
+		template, found, err := c.manager.Template(ctx, cmp.Or(inst.Template.Slug, c.Template))
 		if err != nil {
 			return addresses{}, err
 		}

@@ -74,7 +74,7 @@ func TestIsReady_WaitsAgainAfterAStart(t *testing.T) {
 		running := rental.Instance{Status: rental.StatusRunning}
 		for range 12 {
 			c.isReady(t.Context(), running)
-			time.Sleep(c.manager.pollInterval)
+			time.Sleep(c.manager.PollInterval)
 		}
 		time.Sleep(10 * time.Minute)
 		inst := s.Inst

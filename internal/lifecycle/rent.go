@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"errors"
+	"crypto/rand"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
@@ -19,26 +19,33 @@ const (
 	maxRentals = 16
 )
 
-// creation creates one instance under one series of idempotency keys.
+// creation creates one instance. It is rented under the first key of the series whose instance is not destroyed, so the
+// series leads to the same instance in every run.
 type creation struct {
-	Order
+	Order             // Generation is that of the current key
+	randomKey  string // the configured key that makes the same series; empty unless it is random
 	manager    *Manager
-	keys       *idempotencyKeys
 	requestCtx context.Context // of the create request, which outlives an interruption
 
 	began time.Time // in the API's time
-	sent  bool      // a create request was sent
 	lost  bool      // the response to a create request was lost
 }
 
 // newCreation begins a creation. The end of ctx does not cancel its create request, which could leave a billed instance
 // in no state. The caller calls end.
 func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, end func()) {
-	requestCtx, end := rental.Detached(ctx, m.client.RequestTimeout()+createGrace)
-	return &creation{
-		Order: order, manager: m, keys: newIdempotencyKeys(order), requestCtx: requestCtx, began: m.client.Now(),
-	}, end
+	requestCtx, end := rental.Detached(ctx, m.Client.RequestTimeout()+createGrace)
+	c = &creation{Order: order, manager: m, requestCtx: requestCtx, began: m.Client.Now()}
+	c.Generation = max(1, order.Generation)
+	if order.Keys == (KeySource{}) {
+		c.randomKey = "tf-" + rand.Text()
+		c.Keys = ConfiguredKey(c.randomKey)
+	}
+	return c, end
 }
+
+// key returns the current idempotency key.
+func (c *creation) key() string { return c.Keys.Key(c.Generation) }
 
 // rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier
 // run rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it
@@ -57,11 +64,11 @@ func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error
 		case err == nil: // the wait for the instance compares a higher price
 			hold.Commit(rented.ID, min(candidate.KopH, cmp.Or(rented.BurnKopH(), candidate.KopH)))
 		case failure.KindOf(err) == failure.OutcomeUnknown:
-			hold.Commit(c.keys.current(), candidate.KopH) // it may be rented
+			hold.Commit(c.key(), candidate.KopH) // it may be rented
 		default:
 			hold.Release()
 		}
-		if !isRejected(err) {
+		if failure.KindOf(err) != 0 || !provesNothingRented(err) || rental.IsInsufficientFunds(err) {
 			return rented, err
 		}
 		again, refusal := c.afterRefusal(ctx, candidate, err)
@@ -97,37 +104,22 @@ func (c *creation) afterRefusal(
 	return candidate, refusal
 }
 
-// orInterrupted returns err, or that the context ended before anything was rented.
-func (c *creation) orInterrupted(ctx context.Context, err error) error {
-	end := ctx.Err()
-	if end == nil || failure.KindOf(err) == failure.OutcomeUnknown || c.sent && !errors.Is(err, end) {
-		return err
-	}
-	return &failure.Error{Kind: failure.Interrupted, Err: end}
-}
-
 // recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
-	if c.keys.isRandom() {
+	if c.randomKey != "" {
 		return Rented{}, otherwise
 	}
 	rented, err := c.request(ctx, noOffer)
-	if err != nil && provesNothingRented(err) {
+	if provesNothingRented(err) {
 		return Rented{}, otherwise
 	}
 	return rented, err
 }
 
-// isRejected reports whether the API rejected a request to rent an offer, and nothing was rented.
-func isRejected(err error) bool {
-	return failure.KindOf(err) == 0 &&
-		(rental.IsNotFound(err) || rental.IsConflict(err) || rental.IsValidation(err))
-}
-
 // readOffer reads an offer and its price. An offer that cannot be rented within the cap is an error of the kind
 // OfferRefused or AboveLimit.
 func (c *creation) readOffer(ctx context.Context, offerID string) (Candidate, error) {
-	offer, err := c.manager.client.GetOffer(ctx, offerID)
+	offer, err := c.manager.Client.GetOffer(ctx, offerID)
 	if rental.IsNotFound(err) {
 		return Candidate{}, &failure.Error{
 			Kind: failure.OfferRefused, OfferID: offerID, Availability: failure.NotAvailable,

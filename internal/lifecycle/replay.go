@@ -21,7 +21,7 @@ func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
 	if found && other.Token != c.Object.Token {
 		return false, c.inUse(*rented)
 	}
-	age := c.manager.client.Now().Sub(rented.CreatedAt)
+	age := c.manager.Client.Now().Sub(rented.CreatedAt)
 	if rented.CreatedAt.IsZero() || age < -clockTolerance {
 		age = 0 // unknown
 	} else {
@@ -29,16 +29,16 @@ func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
 	}
 	if !c.rented(rented.Instance) {
 		rented.Recovered, rented.Candidate = true, nil
-		if c.RecoverWithin != AnyAge && (age == 0 || age > c.RecoverWithin) {
+		if c.RecoverWithin == AnyAge {
+			return false, nil
+		}
+		if age == 0 || age > c.RecoverWithin {
 			return false, &failure.Error{
 				Kind: failure.NotLost, Instance: rented.Instance, Age: age, Within: c.RecoverWithin,
 			}
 		}
 	}
 	differences := rented.Differences(c.Order)
-	if rented.Recovered && c.AnyArguments {
-		return false, nil
-	}
 	if len(differences) > 0 && (rented.Recovered || differences[0].Harmful) {
 		return false, &failure.Error{
 			Kind: failure.OtherArguments, Instance: rented.Instance, Differences: differences,
@@ -57,17 +57,17 @@ func (c *creation) rented(inst rental.Instance) bool {
 // confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
 // instance is gone. An instance that cannot be read stays as the replay describes it.
 func (c *creation) confirm(rented *Rented) (exists bool) {
-	pauses := backoff.Exponential{First: c.manager.pollInterval, Max: longestRetryPause * c.manager.pollInterval}
+	pauses := backoff.Exponential{First: c.manager.PollInterval, Max: longestRetryPause * c.manager.PollInterval}
 	left := rental.NewInstanceLag
 	if !rented.CreatedAt.IsZero() {
-		left = c.manager.client.LagLeft(rented.CreatedAt, left)
+		left = c.manager.Client.LagLeft(rented.CreatedAt, left)
 	}
 	certain := time.Now().Add(left)
 	for attempt := 0; ; attempt++ {
-		inst, err := c.manager.client.GetInstance(c.requestCtx, rented.ID)
+		inst, err := c.manager.Client.GetInstance(c.requestCtx, rented.ID)
 		switch {
 		case err == nil:
-			rented.Instance = c.manager.client.ReadOmitted(c.requestCtx, inst)
+			rented.Instance = c.manager.Client.ReadOmitted(c.requestCtx, inst)
 			return !rented.Destroyed()
 		case !rental.IsNotFound(err):
 			return true

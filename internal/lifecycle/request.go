@@ -21,7 +21,7 @@ const (
 
 // statusLag returns how long an unchanged status may lag behind a request.
 func (m *Manager) statusLag() time.Duration {
-	return min(lagIntervals*m.pollInterval, maxStatusLag)
+	return min(lagIntervals*m.PollInterval, maxStatusLag)
 }
 
 // request is the last start, stop or destruction that was requested.
@@ -33,13 +33,6 @@ type request struct {
 	seen    int             // observations after the request
 	visible bool            // an observation after the request shows its effect
 }
-
-func newRequest(wanted rental.DesiredState, before rental.Instance) *request {
-	return &request{wanted: wanted, before: before}
-}
-
-// ended records the end of the request.
-func (r *request) ended(err error) { r.at, r.err = time.Now(), err }
 
 // observe records an observation. The response to the request itself does not count as one, because the next read may
 // return an older status.

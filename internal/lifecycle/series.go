@@ -22,7 +22,6 @@ func (c *creation) request(ctx context.Context, candidate Candidate) (Rented, er
 	if ctx.Err() != nil {
 		return Rented{}, &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
 	}
-	c.sent = true
 	if rented, found, err := c.skipToExpected(); found || err != nil {
 		return rented, err
 	}
@@ -36,27 +35,25 @@ func (c *creation) request(ctx context.Context, candidate Candidate) (Rented, er
 				return rented, err
 			}
 		}
-		if !c.keys.next() {
-			return Rented{}, &failure.Error{Kind: failure.KeysUsedUp}
-		}
+		c.Generation++
 	}
 }
 
 // skipToExpected moves to the expected generation if the key before it is used. If that key's instance exists, found is
 // true. An unused key proves nothing about the keys before it, which the search then begins with.
 func (c *creation) skipToExpected() (rented Rented, found bool, err error) {
-	first, expected := c.keys.number, c.ExpectedGeneration
+	first, expected := c.Generation, c.ExpectedGeneration
 	if expected-1 <= first {
 		return Rented{}, false, nil
 	}
-	c.keys.number = expected - 1
+	c.Generation = expected - 1
 	rented, used, err := c.tryKey(noOffer)
 	switch {
 	case used:
-		c.keys.number = expected
+		c.Generation = expected
 		return Rented{}, false, nil
-	case err != nil && provesNothingRented(err):
-		c.keys.number = first
+	case provesNothingRented(err):
+		c.Generation = first
 		return Rented{}, false, nil
 	}
 	return rented, err == nil, err
@@ -65,23 +62,23 @@ func (c *creation) skipToExpected() (rented Rented, found bool, err error) {
 // skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
 // number: they are used in order. If the last one's instance exists, skipUsed returns it.
 func (c *creation) skipUsed() (rented Rented, used bool, err error) {
-	low, high := c.keys.number, 0 // the key low is used, and high is not; 0 if it is unknown
+	low, high := c.Generation, 0 // the key low is used, and high is not; 0 if it is unknown
 	for step := 1; high == 0 || high-low > 1; step *= 2 {
-		c.keys.number = low + step
+		c.Generation = low + step
 		if high > 0 {
-			c.keys.number = (low + high) / 2
+			c.Generation = (low + high) / 2
 		}
 		rented, used, err = c.tryKey(noOffer)
 		switch {
-		case err != nil && provesNothingRented(err):
-			high = c.keys.number
+		case provesNothingRented(err):
+			high = c.Generation
 		case !used || err != nil:
 			return rented, used, err
 		default:
-			low = c.keys.number
+			low = c.Generation
 		}
 	}
-	c.keys.number = low
+	c.Generation = low
 	return Rented{}, true, nil
 }
 
@@ -94,12 +91,12 @@ func (c *creation) tryKey(candidate Candidate) (rented Rented, used bool, err er
 	if err != nil { // the response can be read only in part: the wait reads the instance by its id
 		inst = rental.Instance{ID: inst.ID}
 	}
-	rented = Rented{Instance: inst, Candidate: &candidate, Generation: c.keys.number}
+	rented = Rented{Instance: inst, Candidate: &candidate, Generation: c.Generation}
 	if candidate.Offer.ID == noOffer.Offer.ID {
 		rented.Candidate = nil
 	}
 	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate.Offer.ID != noOffer.Offer.ID
-	if replay != rental.NotReplayed && !c.keys.isRandom() { // nothing else was rented under a random key
+	if replay != rental.NotReplayed && c.randomKey == "" { // nothing else was rented under a random key
 		rented.Replayed = true
 		if used, err = c.checkReplay(&rented); used || err != nil {
 			return Rented{}, used, err
@@ -114,5 +111,5 @@ func (c *creation) tryKey(candidate Candidate) (rented Rented, used bool, err er
 }
 
 func (c *creation) inUse(rented Rented) *failure.Error {
-	return &failure.Error{Kind: failure.InUse, Instance: rented.Instance, Replayed: !c.keys.isRandom()}
+	return &failure.Error{Kind: failure.InUse, Instance: rented.Instance, Replayed: c.randomKey == ""}
 }

@@ -12,15 +12,23 @@ import (
 // the check of the price in its response.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	bid, err := c.readBid(ctx, *inst)
-	if err == nil {
-		err = c.checkPriceBeforeStart(*inst, bid)
-	}
-	if err != nil {
-		if rental.IsDefinitive(err) || ctx.Err() != nil {
-			return err
+	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
+	if inst.Type == rental.Interruptible {
+		price = 0 // unknown
+		if bid != nil {
+			price = *bid
 		}
+	}
+	switch {
+	case err != nil && !rental.IsDefinitive(err) && ctx.Err() == nil:
 		c.readError = err
 		return nil // the next observation tries again
+	case err != nil:
+		return err
+	case c.MaxPriceKopH > 0 && price > c.MaxPriceKopH:
+		return &failure.Error{
+			Kind: failure.AboveLimit, Limit: failure.MaxPrice, Wanted: c.State, PriceKopH: price, LimitKopH: c.MaxPriceKopH,
+		}
 	}
 	kopH := inst.StartKopH(bid)
 	hold, err := c.Hold.Ask(ctx, inst.ID, kopH)
@@ -73,28 +81,6 @@ func (c *converger) readBid(ctx context.Context, inst rental.Instance) (kopH *in
 		return nil, err
 	}
 	return offer.Price.InterruptibleKopH, nil
-}
-
-// checkPriceBeforeStart compares the price of a start with the cap if the price is known.
-func (c *converger) checkPriceBeforeStart(inst rental.Instance, bid *int64) error {
-	switch {
-	case c.MaxPriceKopH == 0:
-		return nil
-	case inst.Type != rental.Interruptible:
-		return c.checkPrice(inst.PriceWithoutDisk(inst.Price.StoppedKopH))
-	case bid == nil:
-		return nil
-	}
-	return c.checkPrice(*bid)
-}
-
-func (c *converger) checkPrice(kopH int64) error {
-	if kopH > c.MaxPriceKopH {
-		return &failure.Error{
-			Kind: failure.AboveLimit, Limit: failure.MaxPrice, Wanted: c.State, PriceKopH: kopH, LimitKopH: c.MaxPriceKopH,
-		}
-	}
-	return nil
 }
 
 // checkPriceAfterStart stops an instance that this wait started above the cap or a limit of the account. It checks

@@ -15,8 +15,8 @@ const (
 	// maxAge is how old a reading of the account may be when an instance is rented or started, or as long as a reading
 	// takes. What others rent in that time is not noticed.
 	maxAge = 5 * time.Second
-	// balanceTTL is how long plans use one reading of the balance, whatever this process rents in the meantime.
-	balanceTTL = 30 * time.Second
+	// planAge is maxAge for plans, which an apply checks again.
+	planAge = 30 * time.Second
 	// lag is how long the API may return the account without a change that it has accepted.
 	lag = 30 * time.Second
 	// lagInterval is the pause between two readings while the API may lag.
@@ -27,7 +27,6 @@ const (
 type Account struct {
 	limits  Limits
 	client  *rental.Client
-	balance rental.Cached[rental.Balance] // for plans
 	reading rental.Cached[reading]
 	ledger  *Ledger
 }
@@ -39,9 +38,9 @@ func NewAccount(limits Limits, client *rental.Client) *Account {
 
 // reading is the account at one time.
 type reading struct {
-	burnKopH int64            // as the API returns it
-	listed   map[string]int64 // cost of the active instances by id
-	began    time.Time
+	balance rental.Balance
+	listed  map[string]int64 // cost of the active instances by id; empty without a burn limit
+	began   time.Time
 }
 
 // Hold returns the comparison of an instance with the burn limit, nil without a limit.
@@ -83,7 +82,7 @@ func (a *Account) Destroyed(id string) { a.ledger.Destroyed(id) }
 // read returns the account as it was at most so long ago, and adds it to the ledger.
 func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) {
 	now, err := a.reading.Get(ctx, age, 0, a.load)
-	if err == nil && time.Since(now.began) > maxAge { // it took long, and another call began it
+	if err == nil && time.Since(now.began) > max(age, maxAge) { // it took long, and another call began it
 		now, err = a.reading.Get(ctx, 0, 0, a.load)
 	}
 	if err == nil {
@@ -95,8 +94,8 @@ func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) 
 func (a *Account) load(ctx context.Context) (reading, error) {
 	now := reading{began: time.Now(), listed: map[string]int64{}}
 	balance, err := a.client.GetBalance(ctx)
-	if now.burnKopH = balance.BurnKopH; err != nil {
-		return reading{}, err
+	if now.balance = balance; err != nil || a.limits.MaxBurnKopH == 0 {
+		return now, err
 	}
 	failed := map[string]int64{}
 	for inst, err := range a.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
@@ -115,7 +114,7 @@ func (a *Account) load(ctx context.Context) (reading, error) {
 // attribute adds what the account costs above the sum of its instances to those that failed, at most their running
 // prices: the API may bill them until they are destroyed, and a replacement then makes room.
 func (r reading) attribute(failed map[string]int64) {
-	rest := r.burnKopH - r.sum()
+	rest := r.balance.BurnKopH - r.sum()
 	for _, id := range slices.Sorted(maps.Keys(failed)) {
 		billed := max(0, min(rest, failed[id]))
 		r.listed[id] += billed
@@ -154,7 +153,7 @@ func (l *Ledger) observe(now reading) {
 		prices[id] = own
 	}
 	l.prices, l.readAt = prices, now.began
-	l.other = max(0, now.burnKopH-now.sum())
+	l.other = max(0, now.balance.BurnKopH-now.sum())
 }
 
 // mayLag reports whether the sum may be too high, because the API returned the account without a change that this
@@ -170,26 +169,4 @@ func (l *Ledger) mayLag(now reading) bool {
 		}
 	}
 	return false
-}
-
-// burn is the burn rate of a reading without the replaced instances, and without those that this process has destroyed.
-// The burn rate that the API returns can lack instances that do not run yet, and contain destroyed ones.
-func (l *Ledger) burn(now reading, replaced []string) int64 {
-	left := map[string]bool{}
-	for _, id := range replaced {
-		left[id] = true
-	}
-	sum := now.sum()
-	burn := max(sum, now.burnKopH)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, own := range l.prices {
-		if own.gone {
-			burn, left[id] = sum, true
-		}
-	}
-	for id := range left {
-		burn -= now.listed[id]
-	}
-	return burn
 }

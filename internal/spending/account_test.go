@@ -119,8 +119,8 @@ func kinds(problems []*failure.Error) string {
 func TestAccount_Check(t *testing.T) {
 	const limit = 250
 	start := Change{StartsKopH: 100, AddedKopH: 100}
-	replace := Change{StartsKopH: 100, AddedKopH: 100, Replaced: []string{"old"}, NeedsKopH: 100}
-	rolling := Change{StartsKopH: 300, AddedKopH: 100, NeedsKopH: 100}
+	replace := Change{StartsKopH: 100, AddedKopH: 100, Replaced: []string{"old"}}
+	rolling := Change{StartsKopH: 300, AddedKopH: 100, Replacements: []Replacement{{"a", 120}, {"b", 100}}}
 	for name, test := range map[string]struct {
 		limits          Limits
 		available, burn int64
@@ -192,7 +192,8 @@ func TestAccount_FailedInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 200, func(t *testing.T, api *fakeAccount, account *Account) {
 				api.set(test.burn, running("other", 100), failed)
-				if _, err := account.Hold()(t.Context(), test.id, test.price); failure.KindOf(err) != test.want {
+				hold, err := account.Hold()(t.Context(), test.id, test.price)
+				if hold.Release(); failure.KindOf(err) != test.want {
 					t.Errorf("apply: %v", err)
 				}
 				change := Change{StartsKopH: test.price, Replacements: []Replacement{{"failed", test.price}}}

@@ -9,13 +9,18 @@ import (
 )
 
 // Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
-// when the outcome of the request is known. Later calls do nothing.
-type Hold interface {
-	// Commit records that an instance is or may be billed.
-	Commit(id string, kopH int64)
-	// Release records that nothing was rented or started.
-	Release()
+// when the outcome of the request is known. Later calls do nothing. A nil Hold counts nothing.
+type Hold func(id string, kopH int64)
+
+// Commit records that an instance is or may be billed.
+func (h Hold) Commit(id string, kopH int64) {
+	if h != nil {
+		h(id, kopH)
+	}
 }
+
+// Release records that nothing was rented or started.
+func (h Hold) Release() { h.Commit("", 0) }
 
 // HoldFunc compares the price of an instance with the limits, right before it is rented or started. With an error it
 // must not be. id is the instance that is started, or that a new one replaces; empty for another new one.
@@ -24,19 +29,10 @@ type HoldFunc func(ctx context.Context, id string, kopH int64) (Hold, error)
 // Ask calls h. A nil HoldFunc allows every price.
 func (h HoldFunc) Ask(ctx context.Context, id string, kopH int64) (Hold, error) {
 	if h == nil {
-		return allowed{}, nil
+		return nil, nil
 	}
 	return h(ctx, id, kopH)
 }
-
-// allowed is the Hold of a nil HoldFunc.
-type allowed struct{}
-
-// Commit implements Hold.
-func (allowed) Commit(string, int64) {}
-
-// Release implements Hold.
-func (allowed) Release() {}
 
 // Ledger adds up the prices of instances and compares the sum with a limit. Instances have keys, such as their ids. It
 // is safe for concurrent use.
@@ -44,11 +40,10 @@ type Ledger struct {
 	kind  failure.Limit
 	limit int64 // kopecks per hour; 0 for no limit
 
-	mu     sync.Mutex
-	prices map[string]price // by key
-	holds  map[*hold]bool
-	// changed is closed when a hold ends; nil if nobody waits.
-	changed chan struct{}
+	mu      sync.Mutex
+	prices  map[string]price // by key
+	holds   map[*hold]bool
+	changed chan struct{} // is closed when a hold ends
 	// other is what the account is billed for in addition to the instances that it lists.
 	other  int64
 	readAt time.Time // of the last reading of the account
@@ -65,14 +60,15 @@ type price struct {
 
 // NewLedger returns an empty ledger with a limit in kopecks per hour, 0 for none.
 func NewLedger(kind failure.Limit, limitKopH int64) *Ledger {
-	return &Ledger{kind: kind, limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}}
+	return &Ledger{
+		kind: kind, limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}, changed: make(chan struct{}),
+	}
 }
 
-// hold is a Hold of one ledger.
+// hold is the price that a Hold counts.
 type hold struct {
-	ledger *Ledger
-	key    string // of the instance that is started or replaced; empty for another one
-	kopH   int64
+	key  string // of the instance that is started or replaced; empty for another one
+	kopH int64
 }
 
 // Hold adds the price of an instance. key is the instance that is started, or that the new one replaces: only a rise of
@@ -81,35 +77,28 @@ func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.total()
-	h := &hold{l, key, kopH}
+	h := &hold{key, kopH}
 	l.holds[h] = true
 	if after := l.total(); l.limit > 0 && after > l.limit {
 		delete(l.holds, h)
 		return nil, exceeded(l.kind, before, after, l.limit)
 	}
-	return h, nil
+	return func(key string, kopH int64) { l.end(h, key, kopH) }, nil
 }
 
-// Commit implements Hold.
-func (h *hold) Commit(key string, kopH int64) {
-	h.ledger.end(h, func() { h.ledger.prices[key] = price{kopH: kopH, rented: key != h.key, at: time.Now()} })
-}
-
-// Release implements Hold.
-func (h *hold) Release() { h.ledger.end(h, func() {}) }
-
-func (l *Ledger) end(h *hold, record func()) {
+// end ends a hold. key is that of the instance that is or may be billed; empty for none.
+func (l *Ledger) end(h *hold, key string, kopH int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.holds[h] {
 		return
 	}
 	delete(l.holds, h)
-	record()
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
+	if key != "" {
+		l.prices[key] = price{kopH: kopH, rented: key != h.key, at: time.Now()}
 	}
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 // Set records what an instance costs now.
@@ -129,6 +118,17 @@ func (l *Ledger) Left() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.limit - l.total()
+}
+
+// without is the sum of all prices without those of some instances.
+func (l *Ledger) without(keys []string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := l.total()
+	for _, key := range keys {
+		sum -= l.prices[key].kopH
+	}
+	return sum
 }
 
 // total is the sum of all prices, including those of holds. The lock is held.
@@ -155,15 +155,11 @@ func (l *Ledger) total() int64 {
 // await waits until a hold ends. It returns false at once if there is none.
 func (l *Ledger) await(ctx context.Context) bool {
 	l.mu.Lock()
-	if len(l.holds) == 0 {
-		l.mu.Unlock()
+	holds, changed := len(l.holds), l.changed
+	l.mu.Unlock()
+	if holds == 0 {
 		return false
 	}
-	if l.changed == nil {
-		l.changed = make(chan struct{})
-	}
-	changed := l.changed
-	l.mu.Unlock()
 	select {
 	case <-changed:
 	case <-ctx.Done():

@@ -36,9 +36,19 @@ type Change struct {
 	// Replacements are instances that are rented, each after another one was destroyed for it. AddedKopH does not contain
 	// them: an old instance makes room only for its own replacement, because others are rented before it is destroyed.
 	Replacements []Replacement
-	// NeedsKopH is the price of an instance that is rented after another one was destroyed for it; 0 for none. A balance
-	// that cannot cover it is an error, unless it is ignored.
-	NeedsKopH int64
+}
+
+// needsKopH is the lowest price of what is rented after something was destroyed for it; 0 for none.
+func (c Change) needsKopH() (needs int64) {
+	if len(c.Replaced) > 0 {
+		return c.StartsKopH
+	}
+	for i, r := range c.Replacements {
+		if i == 0 || r.KopH < needs {
+			needs = r.KopH
+		}
+	}
+	return needs
 }
 
 // Replacement is an instance that is rented, and the id of the one that is destroyed for it.
@@ -64,57 +74,50 @@ func (a *Account) Enforced() bool {
 // Check compares the plan of one resource with the account. Other resources of the plan do not count: they can make
 // room, so that a burn rate above the limit is an error only if nothing can prevent it.
 func (a *Account) Check(ctx context.Context, change Change) (problems []*failure.Error) {
-	if !a.Active() || change.StartsKopH == 0 && change.AddedKopH == 0 {
+	if !a.Active() || change.StartsKopH == 0 {
 		return nil
 	}
-	balance, err := a.balance.Get(ctx, balanceTTL, 0, a.client.GetBalance)
-	if shortage := a.checkFunds(balance, change); shortage != nil && err == nil {
-		problems = append(problems, shortage)
-	}
-	if err == nil && a.limits.MaxBurnKopH > 0 && change.StartsKopH > 0 {
-		var excess *failure.Error
-		if excess, err = a.checkBurn(ctx, change); excess != nil {
-			certain := len(change.Replaced) > 0 || change.AddedKopH > a.limits.MaxBurnKopH
-			excess.Warning = !certain
-			problems = append(problems, excess)
-		}
+	now, err := a.read(ctx, planAge)
+	excess := a.checkBurn(now, change)
+	if err == nil && excess != nil { // instances may have been stopped or destroyed since then
+		now, err = a.read(ctx, 0)
+		excess = a.checkBurn(now, change)
 	}
 	if err != nil {
 		fatal := a.Enforced() || rental.IsUnauthorized(err)
 		return []*failure.Error{{Kind: failure.AccountUnreadable, Err: err, Warning: !fatal}}
 	}
+	if shortage := a.checkFunds(now.balance, change); shortage != nil {
+		problems = append(problems, shortage)
+	}
+	if excess != nil {
+		problems = append(problems, excess)
+	}
 	return problems
 }
 
-// checkBurn returns an error if the change exceeds the limit in two readings: servers may have been stopped or
-// destroyed since the first one.
-func (a *Account) checkBurn(ctx context.Context, change Change) (*failure.Error, error) {
+// checkBurn returns an error if the change exceeds the limit, and the burn rate is certain.
+func (a *Account) checkBurn(now reading, change Change) *failure.Error {
 	limit := a.limits.MaxBurnKopH
-	for age := maxAge; ; age = 0 {
-		now, err := a.read(ctx, age)
-		if err != nil {
-			return nil, err
-		}
-		burn := a.ledger.burn(now, change.Replaced)
-		after := burn + change.AddedKopH
-		for _, r := range change.Replacements {
-			after += max(0, r.KopH-now.listed[r.ID])
-		}
-		switch {
-		case after <= limit:
-			return nil, nil
-		case age == 0:
-			return exceeded(failure.MaxBurn, burn, after, limit), nil
-		}
+	burn := a.ledger.without(change.Replaced)
+	after := burn + change.AddedKopH
+	for _, r := range change.Replacements {
+		after += max(0, r.KopH-now.listed[r.ID])
 	}
+	if limit == 0 || after <= limit || a.ledger.mayLag(now) {
+		return nil
+	}
+	excess := exceeded(failure.MaxBurn, burn, after, limit)
+	excess.Warning = len(change.Replaced) == 0 && change.AddedKopH <= limit
+	return excess
 }
 
 func (a *Account) checkFunds(balance rental.Balance, change Change) *failure.Error {
-	if a.limits.RequireFunds == FundsOff || change.StartsKopH == 0 {
+	if a.limits.RequireFunds == FundsOff {
 		return nil
 	}
-	if change.NeedsKopH > 0 {
-		if shortage := MissingFunds(balance, change.NeedsKopH); shortage != nil {
+	if needs := change.needsKopH(); needs > 0 { // it would be destroyed, and nothing could be rented
+		if shortage := MissingFunds(balance, needs); shortage != nil {
 			return shortage
 		}
 	}

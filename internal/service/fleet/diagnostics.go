@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -333,10 +332,6 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
-	text := tfkit.Textf("%s.", err)
-	if e, ok := errors.AsType[*fleet.DuplicateSlotError](err); ok {
-		text = tfkit.Textf("The instances %s have the same name %q. Rename or destroy one of them in the service's console.",
-			e.IDs, e.Name)
-	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), text)
+	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf(
+		"Rename or destroy one of these instances in the service's console: %s.", err))
 }

@@ -100,7 +100,7 @@ func memberValues(member fleet.Member, before map[string]attr.Value) map[string]
 		"gpu":           tfkit.OptionalString(inst.GPU.Slug),
 		"country":       types.StringPointerValue(inst.Country),
 		"running_kop_h": types.Int64Value(inst.Price.RunningKopH),
-		"offer_id":      tfkit.OptionalString(member.OfferID()),
+		"offer_id":      tfkit.OptionalString(member.Offer.ID),
 		"ssh_host":      types.StringNull(),
 		"ssh_port":      types.Int64Null(),
 		"ssh_user":      types.StringNull(),
@@ -220,12 +220,10 @@ func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 			GPU:    rental.InstanceGPU{Slug: text(values["gpu"])},
 			Price:  rental.InstancePrice{RunningKopH: number(values["running_kop_h"])},
 		},
+		Offer: fleet.Offer{ID: text(values["offer_id"])},
 	}
 	if country := text(values["country"]); country != "" {
 		member.Instance.Country = &country
-	}
-	if id := text(values["offer_id"]); id != "" {
-		member.Offer = &fleet.Offer{ID: id}
 	}
 	return member
 }

@@ -107,7 +107,7 @@ func (r *fleetResource) completeInstances(ctx context.Context, u update) {
 		complete(&u.members[i].Instance)
 	}
 	for i := range u.changes {
-		complete(&u.changes[i].Member.Instance)
+		complete(&u.changes[i].Instance)
 	}
 }
 
@@ -160,7 +160,6 @@ func (r *fleetResource) checkOffers(
 	change := fleet.Spending(changes, choice.Candidates)
 	for _, member := range replaced {
 		change.Replaced = append(change.Replaced, member.Instance.ID)
-		change.NeedsKopH = change.StartsKopH
 	}
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
 }
@@ -186,7 +185,7 @@ func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created b
 
 // reason describes why an apply changes a member.
 func reason(plan model, change fleet.Change) tfkit.Text {
-	inst := change.Member.Instance
+	inst := change.Instance
 	switch change.Action {
 	case fleet.Destroy:
 		return tfkit.Textf("destroyed, because size is %d", plan.Size.ValueInt64())
@@ -202,7 +201,7 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Replace:
 		return tfkit.Textf("%s, is replaced", statusText(inst))
 	case fleet.Update:
-		return updateReason(plan, change.Member.Order)
+		return updateReason(plan, change.Order)
 	case fleet.Create:
 	}
 	return "no longer exists, another one is rented"

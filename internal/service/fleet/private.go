@@ -66,9 +66,7 @@ func (p privateMembers) complete(member *fleet.Member) bool {
 		Template: stored.Template, Image: stored.Image, DiskGB: stored.DiskGB, Type: stored.Type,
 	}
 	member.Instance.Type = stored.Type
-	if member.Offer != nil {
-		member.Offer.Location = market.Location{GPU: stored.GPU, Country: stored.Country}
-	}
+	member.Offer.Location = market.Location{GPU: stored.GPU, Country: stored.Country}
 	return true
 }
 
@@ -80,10 +78,7 @@ func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []flee
 		m := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, CreatedAt: member.CreatedAt,
 			Template: made.Template, Image: made.Image, DiskGB: made.DiskGB, Type: made.Type,
-			NotReady: member.NotReady, Rejected: member.Rejected,
-		}
-		if offer := member.Offer; offer != nil {
-			m.GPU, m.Country = offer.GPU, offer.Country
+			GPU: member.Offer.GPU, Country: member.Offer.Country, NotReady: member.NotReady, Rejected: member.Rejected,
 		}
 		stored[member.Slot] = m
 	}

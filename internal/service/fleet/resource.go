@@ -39,8 +39,7 @@ func NewResource() resource.Resource { return &fleetResource{tfkit.Resource{Name
 
 func (r *fleetResource) engine() *fleet.Engine {
 	return &fleet.Engine{
-		Client: r.Meta.Client, Cache: r.Meta.Cache, Market: r.Meta.Market, Lifecycle: r.Meta.Lifecycle,
-		Spending: r.Meta.Spending, RecoverWithin: r.Meta.RecoverWithin,
+		Cache: r.Meta.Cache, Market: r.Meta.Market, Lifecycle: r.Meta.Lifecycle, RecoverWithin: r.Meta.RecoverWithin,
 	}
 }
 
@@ -188,7 +187,8 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		return
 	}
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: name}
-	result := r.engine().DestroyAll(ctx, spec, members, timeout)
+	spec.Size = 0
+	result := r.engine().Apply(ctx, spec, members, timeout)
 	tfinstance.AddKeptForOther(&resp.Diagnostics, result.KeptForOther...)
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)

@@ -299,7 +299,7 @@ func (run *actionRun) converge(
 ) (now rental.Instance, ok bool) {
 	now, outcome, err := run.Meta.Lifecycle.Converge(ctx, inst, lifecycle.Target{
 		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		Hold: run.Meta.Spending.Hold(), Progress: run.progress,
+		Hold: run.Meta.Spending.Hold(), Requesting: run.progress.Requesting, Observed: run.progress.Observed,
 	})
 	run.requested = run.requested || outcome.Requested
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 const (
 	summaryCannotCreate     = "Cannot create instance"
 	summaryOutcomeUnknown   = "Cannot determine whether the instance was created"
-	summaryKeysUsedUp       = "The idempotency key is used up"
 	summaryNoOfferLeft      = "No matching offer could be rented"
 	summaryOtherArguments   = "The instance of idempotency_key differs from the configuration"
 	summaryNotLost          = "Instance %s has the idempotency key of this resource"
@@ -59,10 +58,6 @@ func (r *instanceResource) addNotCreated(
 		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+r.explainNoOffer(ctx, queries, e))
 	case failure.OutcomeUnknown:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
-	case failure.KeysUsedUp:
-		tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryKeysUsedUp),
-			"All instances that were created with the key of this resource and its "+
-				"later generations are destroyed. Nothing was rented. Choose another key.")
 	case failure.NoOffer:
 		addNoOfferLeft(diags, e, r.explainNoOffer(ctx, queries, e))
 	case failure.OfferRefused:

@@ -99,7 +99,7 @@ func (r *instanceResource) checkPrice(
 	}
 	change := spending.Change{StartsKopH: price, AddedKopH: price}
 	if replaced != nil {
-		change.Replaced, change.NeedsKopH = []string{replaced.ID}, price
+		change.Replaced = []string{replaced.ID}
 	}
 	addSpendingProblems(diags, account.Check(ctx, change)...)
 }

@@ -6,12 +6,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-var _ lifecycle.Progress = (*progressReporter)(nil)
 
 // progressInterval is how often an action reports the status of an instance that does not change.
 const progressInterval = 10 * time.Second
@@ -56,14 +53,14 @@ func (p *progressReporter) Report(text tfkit.Text) {
 	p.report(text)
 }
 
-// Requesting implements lifecycle.Progress.
+// Requesting is a lifecycle.Target.Requesting.
 func (p *progressReporter) Requesting(wanted rental.DesiredState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report("is requested to " + verbFor(wanted))
 }
 
-// Observed implements lifecycle.Progress.
+// Observed is a lifecycle.Target.Observed.
 func (p *progressReporter) Observed(inst rental.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
