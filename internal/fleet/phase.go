@@ -73,8 +73,8 @@ func (p *phase) attempt(ctx context.Context) {
 	}
 }
 
-// beginMoves starts the goroutines of the changes that rent nothing, and returns the other changes: those that replace a
-// member first.
+// beginMoves starts the goroutines of the changes that rent nothing, and returns the other changes, those that replace
+// a member first.
 func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Change) {
 	for _, change := range changes {
 		order := p.order(change)

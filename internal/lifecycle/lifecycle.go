@@ -36,7 +36,8 @@ type Config struct {
 // New returns a Manager.
 func New(config Config) *Manager {
 	return &Manager{
-		Config: config, poller: poller{client: config.Client}, network: newNetwork(), rentals: make(chan struct{}, maxRentals),
+		Config: config, poller: poller{client: config.Client}, network: newNetwork(),
+		rentals: make(chan struct{}, maxRentals),
 	}
 }
 

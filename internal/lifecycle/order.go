@@ -31,8 +31,8 @@ type Order struct {
 	OnRented func(Rented)
 }
 
-// AnyAge is the RecoverWithin of an order whose key belongs to its object for certain. The instance that an earlier call
-// rented may then also differ from the order.
+// AnyAge is the RecoverWithin of an order whose key belongs to its object for certain. The instance that an earlier
+// call rented may then also differ from the order.
 const AnyAge = time.Duration(math.MaxInt64)
 
 // Candidate is an offer for one instance.

@@ -236,8 +236,8 @@ func TestRent_ReservationOfARentedOffer(t *testing.T) {
 	}
 }
 
-// A destruction ends the reservations of its own offer and of those that a limit of the account may have refused, not
-// of one that does not suit.
+// A destruction ends the reservation of its offer, and the reservations that a limit of the account may have refused,
+// but not that of an unsuitable offer.
 func TestDestroyed_EndsReservations(t *testing.T) {
 	for _, test := range []struct {
 		status    int

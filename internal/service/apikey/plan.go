@@ -84,7 +84,7 @@ func (r *keyResource) modifyChange(
 }
 
 // planOwn reports whether a key is the provider's own key. At plan, the key of the provider can be unknown. After the
-// revocation of its own key every later request of the run fails, so that requires allow_self_revoke in the state.
+// revocation of the key every later request of the run fails, so that requires allow_self_revoke in the state.
 func (r *keyResource) planOwn(key model) bool {
 	return r.Meta.Ready() && r.Meta.Owns(key.Prefix.ValueString())
 }
