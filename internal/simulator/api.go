@@ -70,7 +70,7 @@ func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *htt
 		service = s.quirked(service, a)
 	}
 	if a.fault.Drop == DropAfter {
-		service.ServeHTTP(&recorder{w: w, header: h.Clone()}, r)
+		service.ServeHTTP(&recorder{header: h.Clone()}, r)
 		if a.fault.Status != 0 {
 			s.writeReply(w, a, a.fault.reply(a.lang))
 			return

@@ -63,48 +63,39 @@ var textClockEnd = text{
 	"время симулятора кончается %s, осталось %d с", "simulated time ends at %s, and %d seconds are left",
 }
 
-// clock is the source of simulated time. It never goes back and stops at clockEnd. The simulator's lock guards it.
-type clock interface {
-	now() time.Time
-	// advance moves the clock by d, at most to clockEnd.
-	advance(d time.Duration)
-	// step is called before each API request.
-	step()
-}
-
-// newClock returns a clock that starts at an instant. Simulated time does not pass while no simulator runs.
-func newClock(c Config, from time.Time) clock {
-	if c.Clock == ClockManual {
-		return &manualClock{at: from.UTC().Truncate(clockResolution), every: c.Step}
-	}
-	return newRealClock(c, from)
-}
-
-// realClock follows the monotonic clock of the machine, scaled, plus the sum of all advances.
-type realClock struct {
+// clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual clock
+// has the scale 0, so that it moves only with advance and step. Time never goes back and stops at clockEnd. The
+// simulator's lock guards it.
+type clock struct {
 	// start is the machine's time at the simulated time from.
 	start time.Time
 	from  time.Time
 	scale float64
-	// skipped is the sum of all advances, limited to clockEnd.
+	// every is how far step moves the clock.
+	every time.Duration
+	// skipped is the sum of all moves, limited to clockEnd.
 	skipped time.Duration
 }
 
-func newRealClock(c Config, from time.Time) *realClock {
-	from = from.UTC().Round(0)
-	if from.Before(clockBegin) {
-		from = clockBegin
+// newClock returns a clock that starts at an instant. Simulated time does not pass while no simulator runs.
+func newClock(c Config, from time.Time) *clock {
+	k := &clock{start: time.Now(), from: from.UTC().Round(0), scale: c.TimeScale, every: c.Step}
+	if c.Clock == ClockManual {
+		k.scale = 0
 	}
-	if from.After(clockEnd) {
-		from = clockEnd
+	if k.from.Before(clockBegin) {
+		k.from = clockBegin
 	}
-	return &realClock{start: time.Now(), from: from, scale: c.TimeScale}
+	if k.from.After(clockEnd) {
+		k.from = clockEnd
+	}
+	return k
 }
 
-// left is the time from the last advance to clockEnd, without the real time that passed.
-func (c *realClock) left() time.Duration { return clockEnd.Sub(c.from) - c.skipped }
+// left is the time from the last move to clockEnd, without the real time that passed.
+func (c *clock) left() time.Duration { return clockEnd.Sub(c.from) - c.skipped }
 
-func (c *realClock) now() time.Time {
+func (c *clock) now() time.Time {
 	// A float64 does not overflow where a time.Duration does.
 	passed := float64(time.Since(c.start)) * c.scale
 	if passed >= float64(c.left()) {
@@ -113,18 +104,8 @@ func (c *realClock) now() time.Time {
 	return c.from.Add(time.Duration(passed) + c.skipped).Truncate(clockResolution)
 }
 
-func (c *realClock) advance(d time.Duration) { c.skipped += min(max(d, 0), c.left()) }
+// advance moves the clock by d, at most to clockEnd.
+func (c *clock) advance(d time.Duration) { c.skipped += min(max(d, 0), c.left()) }
 
-func (c *realClock) step() {}
-
-// manualClock moves only with advance and step.
-type manualClock struct {
-	at    time.Time
-	every time.Duration
-}
-
-func (c *manualClock) now() time.Time { return c.at.Truncate(clockResolution) }
-
-func (c *manualClock) advance(d time.Duration) { c.at = c.at.Add(min(max(d, 0), clockEnd.Sub(c.at))) }
-
-func (c *manualClock) step() { c.advance(c.every) }
+// step is called before each API request.
+func (c *clock) step() { c.advance(c.every) }

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -54,11 +53,8 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 			s.writeChanged(w, a, res, cached)
 			return
 		}
-		rec := &recorder{w: w, header: w.Header().Clone(), status: http.StatusOK}
+		rec := &recorder{header: w.Header().Clone(), status: http.StatusOK}
 		service.ServeHTTP(rec, r)
-		if rec.hijacked {
-			return
-		}
 		// A hidden response starts no lag, because the client could not find out whether it may retry.
 		if f := a.quirks.failAfter(op, rec.status); f != nil {
 			s.fail(w, a, f)
@@ -176,12 +172,10 @@ func firstOfConnection(r *http.Request) bool {
 
 // recorder buffers a response of the service.
 type recorder struct {
-	w        http.ResponseWriter
-	header   http.Header
-	status   int
-	body     bytes.Buffer
-	wrote    bool
-	hijacked bool
+	header http.Header
+	status int
+	body   bytes.Buffer
+	wrote  bool
 }
 
 func (rec *recorder) Header() http.Header { return rec.header }
@@ -197,12 +191,6 @@ func (rec *recorder) Write(b []byte) (int, error) {
 	return rec.body.Write(b)
 }
 
-// Hijack lets a wrapper of the service take over the connection.
-func (rec *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	rec.hijacked = true
-	return http.NewResponseController(rec.w).Hijack()
-}
-
 // withoutLimitHeaders implements limit-headers-absent.
 type withoutLimitHeaders struct{ http.ResponseWriter }
 
@@ -212,9 +200,6 @@ func (w withoutLimitHeaders) WriteHeader(status int) {
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
-
-// Unwrap is for http.ResponseController.
-func (w withoutLimitHeaders) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // quirkedResponse is a response that quirks change.
 type quirkedResponse struct {

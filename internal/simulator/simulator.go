@@ -31,7 +31,7 @@ type Simulator struct {
 	servers *servers
 
 	mu       sync.Mutex // guards the fields below
-	clock    clock
+	clock    *clock
 	engine   *engine
 	rates    rates
 	limiter  *limiter
