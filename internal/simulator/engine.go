@@ -37,7 +37,6 @@ type engine struct {
 	templates        []*template
 	instances        []*instance
 	byIdempotencyKey map[string]*instance // instances by Idempotency-Key
-	cursors          cursorSigner
 	shownPrices      shownPrices
 	scheduled        []*scheduledPatch
 	servers          *servers // nil if instances cannot be reached
@@ -86,8 +85,7 @@ func emptyEngine(from engineOptions) *engine {
 		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves,
 		scarce: from.scarce, seed: from.seed,
 		idsPCG: rand.NewPCG(from.seed, 1), byIdempotencyKey: map[string]*instance{},
-		cursors: newCursorSigner(from.seed),
-		models:  gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
+		models: gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
 		shownPrices: shownPrices{},
 		index:       index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
 	}

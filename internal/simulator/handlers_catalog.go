@@ -26,7 +26,7 @@ func (c *call) listOffers() (any, error) {
 	}
 	following := slices.DeleteFunc(sorted, func(o *offer) bool { return !filters.matches(o) })
 	position := func(o *offer) cursorPosition { return cursorPosition{ID: o.ID, PriceChanges: market} }
-	return newPage(c, req, following, position, c.offerViewer()), nil
+	return newPage(req, following, position, c.offerViewer()), nil
 }
 
 func (c *call) getOffer() (any, error) {

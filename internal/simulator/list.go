@@ -14,7 +14,7 @@ func listPage[I sequenced, V any](c *call, name string, q *query, items []I, new
 		return pageView[V]{}, err
 	}
 	following := itemsAfter(req, items, newestFirst, keep)
-	return newPage(c, req, following, func(i I) cursorPosition { return cursorPosition{Seq: i.sequence()} }, view), nil
+	return newPage(req, following, func(i I) cursorPosition { return cursorPosition{Seq: i.sequence()} }, view), nil
 }
 
 // itemsAfter returns the items of a page. One item more than the limit shows that there is a next page.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -38,12 +39,16 @@ func TestHandlerPanic_IsInternalError(t *testing.T) {
 
 // TestCursor_ValidForOneSeed checks that a cursor is valid only with its seed.
 func TestCursor_ValidForOneSeed(t *testing.T) {
-	want := cursorPosition{List: "x", ID: "9", PriceChanges: 3}
-	cursor := newCursorSigner(1).encode(want)
-	if got, ok := newCursorSigner(1).decode(cursor); !ok || got != want {
-		t.Errorf("opened %+v, %t", got, ok)
+	request := func(seed uint64) pageRequest {
+		c := &call{engine: &engine{seed: seed}}
+		return c.readPageRequest(parseQuery(&url.URL{}), "offers")
 	}
-	if _, ok := newCursorSigner(2).decode(cursor); ok {
+	want := cursorPosition{ID: "9", PriceChanges: 3}
+	cursor := request(1).encode(want)
+	if got := request(1).decode(cursor); got == nil || *got != want {
+		t.Errorf("opened %+v", got)
+	}
+	if request(2).decode(cursor) != nil {
 		t.Error("opened with another seed")
 	}
 }
