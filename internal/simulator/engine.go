@@ -41,9 +41,8 @@ type engine struct {
 	scheduled        []*scheduledPatch
 	servers          *servers // nil if instances cannot be reached
 
-	// active are the instances that are not destroyed. liveInstances is how many of them need funds to go on.
-	active        []*instance
-	liveInstances int
+	// active are the instances that are not destroyed.
+	active []*instance
 	// unposted is the usage of all instances that is not in the ledger.
 	unposted       meter
 	fundsExhausted event
@@ -124,13 +123,6 @@ func (e *engine) instanceChanged(i *instance) {
 	}
 	e.events.schedule(&i.transitionEvent, next)
 	e.events.schedule(&i.postingEvent, i.Meter.PostAt)
-	if live := i.live(); live != i.countedAsLive {
-		i.countedAsLive = live
-		e.liveInstances--
-		if live {
-			e.liveInstances += 2
-		}
-	}
 	e.scheduleFundsExhausted()
 }
 

@@ -82,8 +82,6 @@ type instance struct {
 	TemplateSlug string
 
 	transitionEvent, postingEvent event
-	// countedAsLive reports whether engine.liveInstances includes it.
-	countedAsLive bool
 }
 
 // transition is a scheduled change of an instance.

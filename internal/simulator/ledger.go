@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -145,7 +146,7 @@ func (e *engine) availableKop() int64 {
 // used up. Call it after each change of funds, rates or live instances.
 func (e *engine) scheduleFundsExhausted() {
 	var at time.Time
-	if left := e.remaining(); e.liveInstances > 0 {
+	if left := e.remaining(); slices.ContainsFunc(e.active, (*instance).live) {
 		switch burn := e.unposted.Rate; {
 		case left <= 0:
 			at = e.now
