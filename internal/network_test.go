@@ -33,18 +33,17 @@ var mayReach = map[string][]string{
 		"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server.WithManagedDebug",
 	},
 	// The API client.
+	"internal/rental/call.go": {"net/http.NewRequestWithContext"},
 	"internal/rental/client.go": {
 		"net/http.Client", "net/http.Client.CloseIdleConnections", "net/http.Client.Transport",
 	},
 	"internal/rental/transport.go": {
-		"crypto/tls.Config", "crypto/tls.Config.MinVersion", "crypto/tls.VersionTLS12",
 		"net.Dialer", "net.Dialer.Control", "net.Dialer.DialContext", "net.Dialer.Timeout",
 		"net/http.DefaultTransport", "net/http.HTTP2Config", "net/http.HTTP2Config.PingTimeout",
-		"net/http.HTTP2Config.SendPingTimeout", "net/http.ProxyFromEnvironment", "net/http.Transport",
-		"net/http.Transport.Clone", "net/http.Transport.DialContext", "net/http.Transport.ForceAttemptHTTP2",
+		"net/http.HTTP2Config.SendPingTimeout", "net/http.Transport",
+		"net/http.Transport.Clone", "net/http.Transport.DialContext",
 		"net/http.Transport.HTTP2", "net/http.Transport.MaxIdleConns", "net/http.Transport.MaxIdleConnsPerHost",
-		"net/http.Transport.MaxResponseHeaderBytes", "net/http.Transport.Proxy",
-		"net/http.Transport.TLSClientConfig", "syscall.RawConn",
+		"net/http.Transport.MaxResponseHeaderBytes", "net/http.Transport.Proxy", "syscall.RawConn",
 	},
 	// The checks of ready_when connect to the user's own instances.
 	"internal/lifecycle/conditions.go": {

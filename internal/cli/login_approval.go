@@ -74,10 +74,7 @@ const maxForeign = 3
 
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
-	// The next poll is the retry.
-	request, cancel := context.WithCancel(rental.WithoutRetries(context.WithoutCancel(ctx)))
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cancelGrace, cancel) })
+	request, stop := rental.Detached(rental.WithoutRetries(ctx), cancelGrace) // the next poll is the retry
 	defer stop()
 	a.token, err = a.client.CreateDeviceToken(request, a.deviceCode)
 	a.pollError = nil

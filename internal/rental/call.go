@@ -166,7 +166,7 @@ func decodeSuccess(resp *http.Response, wantID string, out any) error {
 	case out == nil:
 		return nil
 	}
-	if err := decode(resp, body.data, out); err != nil {
+	if err := decode(body.data, out); err != nil {
 		return err
 	}
 	return checkID(out, wantID)
@@ -193,8 +193,21 @@ func fetch[T any](ctx context.Context, c *Client, req request) (T, error) {
 }
 
 func (c *Client) newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
-	httpRequest := &http.Request{Method: req.method, URL: target, Host: target.Host, Header: http.Header{}}
-	httpRequest = httpRequest.WithContext(ctx)
+	var body io.Reader
+	if req.body != nil {
+		data, err := json.Marshal(req.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(data)
+	}
+	httpRequest, err := http.NewRequestWithContext(ctx, req.method, target.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		httpRequest.Header.Set("Content-Type", "application/json")
+	}
 	httpRequest.Header.Set("Accept", "application/json")
 	httpRequest.Header.Set("Accept-Language", c.language)
 	httpRequest.Header.Set("User-Agent", c.userAgent)
@@ -206,17 +219,6 @@ func (c *Client) newHTTPRequest(ctx context.Context, target *url.URL, req reques
 	if req.idempotencyKey != "" {
 		httpRequest.Header.Set("Idempotency-Key", req.idempotencyKey)
 	}
-	if req.body == nil {
-		return httpRequest, nil
-	}
-	data, err := json.Marshal(req.body)
-	if err != nil {
-		return nil, err
-	}
-	httpRequest.Header.Set("Content-Type", "application/json")
-	httpRequest.ContentLength = int64(len(data))
-	httpRequest.Body = io.NopCloser(bytes.NewReader(data))
-	httpRequest.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	return httpRequest, nil
 }
 

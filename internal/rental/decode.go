@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 )
 
 // maxValues is the maximum number of values in one object of a response, in all its collections (urls, lines, scopes,
@@ -19,7 +18,6 @@ const (
 )
 
 var (
-	errEmptyBody  = errors.New("the response is empty")
 	errNoIdentity = errors.New("the response has no id")
 	errNoSecret   = errors.New("the response has no secret, which the API returns only once")
 	errNotObject  = errors.New("the entry is not an object")
@@ -31,20 +29,13 @@ var (
 
 // decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing; the id
 // cannot. With an error, out contains the fields that could be decoded, and the id if possible.
-func decode(resp *http.Response, body []byte, out any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return errEmptyBody
-	}
+func decode(body []byte, out any) error {
 	if list, ok := out.(interface{ decode([]byte) error }); ok {
 		return list.decode(body)
 	}
 	err := decodeObject(body, out)
-	if err == nil {
-		return nil
-	}
-	readIdentity(out, body)
-	if contentType := resp.Header.Get("Content-Type"); errors.Is(err, errInvalidJSON) && !isJSON(contentType) {
-		return fmt.Errorf("the response is not JSON but %q; is the base URL correct?", sanitize(contentType))
+	if err != nil {
+		readIdentity(out, body)
 	}
 	return err
 }

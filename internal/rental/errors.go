@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -114,14 +113,9 @@ func (e *Error) Reason() string {
 
 // ShortKop returns details.short_kop: how many kopecks are missing.
 func (e *Error) ShortKop() (int64, bool) {
-	switch kop := e.Details["short_kop"].(type) {
-	case int64:
-		return kop, true
-	case json.Number:
-		kopecks, err := strconv.ParseInt(kop.String(), 10, 64)
-		return kopecks, err == nil
-	}
-	return 0, false
+	number, _ := e.Details["short_kop"].(json.Number)
+	kop, err := number.Int64()
+	return kop, err == nil
 }
 
 // Issues returns details.issues of a 422. The API document does not define the entries. An object with field (or path)

@@ -3,6 +3,7 @@ package rental
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -67,7 +68,7 @@ func TestInFlight_AfterReplayByNetHTTP(t *testing.T) {
 	if got := requests(); got != 2 {
 		t.Fatalf("the server read %d requests, want 2: the connection was not reused", got)
 	}
-	if !isDialError(err) {
+	if operation, ok := errors.AsType[*net.OpError](err); !ok || operation.Op != "dial" {
 		t.Fatalf("got %v, want the error of the second connection", err)
 	}
 	if !IsOutcomeUnknown(err) || !IsInFlight(err) {

@@ -12,34 +12,15 @@ type InstanceOmitted struct{ Name, StopReason, SSH, URLs, CostSoFar bool }
 // UnmarshalJSON implements json.Unmarshaler. It sets Omitted.
 func (i *Instance) UnmarshalJSON(data []byte) error {
 	type plainInstance Instance
-	fields := struct {
-		*plainInstance
-		Name       optional[*string]       `json:"name"`
-		StopReason optional[*string]       `json:"stop_reason"`
-		SSH        optional[*SSH]          `json:"ssh"`
-		URLs       optional[[]InstanceURL] `json:"urls"`
-		CostSoFar  optional[int64]         `json:"cost_so_far_kop"`
-	}{plainInstance: (*plainInstance)(i)}
-	err := json.Unmarshal(data, &fields)
-	i.Name, i.StopReason, i.SSH, i.URLs = fields.Name.value, fields.StopReason.value, fields.SSH.value, fields.URLs.value
-	i.CostSoFarKop = fields.CostSoFar.value
+	err := json.Unmarshal(data, (*plainInstance)(i))
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) //nolint:errcheck // then err is not nil, too
+	omits := func(name string) bool { _, present := fields[name]; return !present }
 	i.Omitted = InstanceOmitted{
-		Name: !fields.Name.present, StopReason: !fields.StopReason.present,
-		SSH: !fields.SSH.present, URLs: !fields.URLs.present, CostSoFar: !fields.CostSoFar.present,
+		Name: omits("name"), StopReason: omits("stop_reason"), SSH: omits("ssh"), URLs: omits("urls"),
+		CostSoFar: omits("cost_so_far_kop"),
 	}
 	return err
-}
-
-// optional distinguishes a missing field from null.
-type optional[T any] struct {
-	value   T
-	present bool
-}
-
-// UnmarshalJSON implements json.Unmarshaler. encoding/json calls it for null, too.
-func (o *optional[T]) UnmarshalJSON(data []byte) error {
-	o.present = true
-	return json.Unmarshal(data, &o.value)
 }
 
 // omittedReads is how often an instance is read again for fields that a response omitted.

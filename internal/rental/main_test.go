@@ -1,9 +1,12 @@
 package rental
 
 import (
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"runtime"
 	"strings"
 	"sync"
@@ -86,6 +89,9 @@ func (s *scriptedTransport) RoundTrip(req *http.Request) (*http.Response, error)
 		s.onRequest(req)
 	}
 	if current.err != nil {
+		if operation, ok := errors.AsType[*net.OpError](current.err); ok && operation.Op == "dial" {
+			httptrace.ContextClientTrace(req.Context()).GetConn("")
+		}
 		return nil, current.err
 	}
 	header := http.Header{"Content-Type": {"application/json"}}

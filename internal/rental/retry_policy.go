@@ -3,7 +3,6 @@ package rental
 import (
 	"crypto/tls"
 	"errors"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -71,12 +70,6 @@ func isPermanent(err error) bool {
 	_, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, isNotTLS := errors.AsType[tls.RecordHeaderError](err)
 	return isUntrusted || isNotTLS || errors.Is(err, errNotLoopback)
-}
-
-// isDialError reports that no connection was made, also for a transport without support for httptrace.
-func isDialError(err error) bool {
-	operation, ok := errors.AsType[*net.OpError](err)
-	return ok && (operation.Op == "dial" || operation.Op == "proxyconnect")
 }
 
 // isAnswer reports whether an attempt ended with a response of the API: a documented success of the operation or a

@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"mime"
 	"regexp"
 	"strings"
 	"unicode"
@@ -64,9 +63,4 @@ func isHeaderValue(s string) bool {
 		}
 	}
 	return strings.TrimSpace(s) == s
-}
-
-func isJSON(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }

@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -54,10 +53,7 @@ const maxHeader = 1 << 20
 // connections to one host. If the base URL is plain http, it connects to loopback addresses only and uses no proxy,
 // because others could read the API key.
 func newHTTPTransport(base *url.URL) http.RoundTripper {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
-	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport = standard.Clone()
-	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if base.Scheme == "http" {
 		transport.Proxy = nil
 		transport.DialContext = (&net.Dialer{Timeout: DefaultRequestTimeout, Control: loopbackOnly}).DialContext
@@ -67,10 +63,6 @@ func newHTTPTransport(base *url.URL) http.RoundTripper {
 	transport.MaxResponseHeaderBytes = maxHeader
 	transport.MaxIdleConns = idleConnections
 	transport.MaxIdleConnsPerHost = idleConnections
-	if transport.TLSClientConfig == nil {
-		transport.TLSClientConfig = &tls.Config{}
-	}
-	transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
 	return transport
 }
 

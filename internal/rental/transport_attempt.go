@@ -36,7 +36,7 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	call.maybeSent = true
 	resp, err := l.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		call.maybeSent = !trace.neverSent(err)
+		call.maybeSent = !trace.neverSent()
 		return nil, l.contextError(req.Context(), ctx, err)
 	}
 	if trace.headersWritten.Load() > 1 {
@@ -81,10 +81,9 @@ func (t *attemptTrace) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// neverSent reports that a failed attempt has certainly sent nothing: it wrote no headers, and either the trace shows
-// that there was no connection, or err does.
-func (t *attemptTrace) neverSent(err error) bool {
-	return t.headersWritten.Load() == 0 && (t.connecting.Load() && !t.connected.Load() || isDialError(err))
+// neverSent reports that a failed attempt has certainly sent nothing: there was no connection, and it wrote no headers.
+func (t *attemptTrace) neverSent() bool {
+	return t.headersWritten.Load() == 0 && t.connecting.Load() && !t.connected.Load()
 }
 
 // attemptTimeout is the error of an attempt that exceeds its timeout, which is its value.
