@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -54,14 +53,14 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// contextError returns why the caller's context ended, or an attemptTimeout if only the attempt's context ended. A
+// contextError returns why the caller's context ended, or errNoAnswer if only the attempt's context ended. A
 // context.DeadlineExceeded would look like the caller's deadline.
 func (l attemptLayer) contextError(caller, attempt context.Context, err error) error {
 	switch {
 	case caller.Err() != nil:
 		return context.Cause(caller)
 	case attempt.Err() != nil:
-		return attemptTimeout(l.timeout)
+		return errNoAnswer(l.timeout)
 	}
 	return err
 }
@@ -86,21 +85,9 @@ func (t *attemptTrace) neverSent() bool {
 	return t.headersWritten.Load() == 0 && t.connecting.Load() && !t.connected.Load()
 }
 
-// attemptTimeout is the error of an attempt that exceeds its timeout, which is its value.
-type attemptTimeout time.Duration
-
-func (t attemptTimeout) Error() string {
-	return fmt.Sprintf("no complete response within %s", time.Duration(t))
-}
-
-// Timeout implements net.Error.
-func (t attemptTimeout) Timeout() bool { return true }
-
-// bodyTooLarge is the error of a body that exceeds a limit in bytes, which is its value.
-type bodyTooLarge int
-
-func (limit bodyTooLarge) Error() string {
-	return fmt.Sprintf("the response is larger than %d KiB and was not read", int(limit)>>10)
+// errNoAnswer is the error of an attempt that exceeds its timeout.
+func errNoAnswer(timeout time.Duration) error {
+	return fmt.Errorf("no complete response within %s", timeout)
 }
 
 // readBody reads and closes a body. A body that is too large is not an error here, because a retry would return the
@@ -111,7 +98,8 @@ func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 		err = closeErr
 	}
 	if len(data) > limit {
-		return newBuffered(data[:limit], bodyTooLarge(limit)), nil
+		tooLarge := fmt.Errorf("the response is larger than %d KiB and was not read", limit>>10)
+		return newBuffered(data[:limit], tooLarge), nil
 	}
 	if err != nil {
 		return nil, err
@@ -119,19 +107,14 @@ func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 	return newBuffered(data, nil), nil
 }
 
-// buffered is a body in memory. Layers can read it without consuming it.
+// buffered is a body that was read.
 type buffered struct {
-	*bytes.Reader
-	data []byte
-	err  error // why data is incomplete; nil if it is complete
+	io.ReadCloser // http.NoBody
+	data          []byte
+	err           error // why data is incomplete; nil if it is complete
 }
 
-func newBuffered(data []byte, err error) *buffered {
-	return &buffered{Reader: bytes.NewReader(data), data: data, err: err}
-}
-
-// Close implements io.Closer.
-func (*buffered) Close() error { return nil }
+func newBuffered(data []byte, err error) *buffered { return &buffered{http.NoBody, data, err} }
 
 // bodyOf returns the body of a response that attemptLayer has read.
 func bodyOf(resp *http.Response) *buffered { return resp.Body.(*buffered) }

@@ -75,7 +75,7 @@ func (r *reachability) limit(ctx context.Context) (context.Context, context.Canc
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(left, func() {
 		if !r.hasAnswered() {
-			cancel(attemptTimeout(left.Round(time.Second / 10)))
+			cancel(errNoAnswer(left.Round(time.Second / 10)))
 		}
 	})
 	return ctx, func() { timer.Stop(); cancel(nil) }
