@@ -126,7 +126,7 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 		return cost.Report{}, err
 	}
 	defer client.CloseIdleConnections()
-	report, err := cost.NewPriceReader(client).Report(ctx, plan)
+	report, err := cost.NewReportWithPrices(ctx, client, plan)
 	if err != nil {
 		return cost.Report{}, fmt.Errorf("cannot read the prices: %w%s", err, keyAdvice(err))
 	}

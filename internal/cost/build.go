@@ -40,9 +40,17 @@ func newReport(plan Plan, quote quoteFunc) (Report, error) {
 		quote: quote, seen: map[string]bool{}, existing: map[string]existing{},
 	}
 	b.checkPlan(plan)
-	b.eachChange(plan.Changes, b.change)
+	for _, c := range plan.Changes {
+		if c.isManaged() {
+			b.change(c)
+		}
+	}
 	b.priorModule(plan.Prior.Values.Root)
-	b.eachChange(plan.Drift, b.drift)
+	for _, c := range plan.Drift {
+		if c.isManaged() && isServer(c.Type) {
+			b.drift(c)
+		}
+	}
 	for _, invocation := range plan.Actions {
 		b.invocation(invocation)
 	}
@@ -62,20 +70,6 @@ func (b *builder) checkPlan(plan Plan) {
 		b.addProblem("", "The plan defers %d changes to a later plan. Their prices are not known.", n)
 	} else if plan.Complete != nil && !*plan.Complete && !plan.Errored {
 		b.Notes = append(b.Notes, "The plan is not complete, for example because of -target: another plan follows it.")
-	}
-}
-
-// eachChange calls handle with the changes of managed resources.
-func (b *builder) eachChange(changes []json.RawMessage, handle func(resourceChange)) {
-	for i, raw := range changes {
-		var c resourceChange
-		if err := json.Unmarshal(raw, &c); err != nil {
-			b.addProblem(c.label(), "Change %d of the plan has an unexpected form.", i+1)
-			continue
-		}
-		if c.Mode == "managed" || c.Mode != "data" && isOurs(c.Type) {
-			handle(c)
-		}
 	}
 }
 
@@ -180,9 +174,6 @@ func (b *builder) priorModule(m module) {
 
 // drift adds a server that was changed outside Terraform.
 func (b *builder) drift(c resourceChange) {
-	if !isServer(c.Type) {
-		return
-	}
 	drift := Drift{Address: c.label(), Gone: isNull(c.Change.After)}
 	burn := func(object json.RawMessage) *int64 {
 		v := newValues(object, nil, nil, b.unexpected(c.label()))

@@ -31,8 +31,8 @@ const (
 type Plan struct {
 	FormatVersion string             `json:"format_version"`
 	PlannedValues json.RawMessage    `json:"planned_values"`
-	Changes       []json.RawMessage  `json:"resource_changes"`
-	Drift         []json.RawMessage  `json:"resource_drift"`
+	Changes       []resourceChange   `json:"resource_changes"`
+	Drift         []resourceChange   `json:"resource_drift"`
 	Deferred      []json.RawMessage  `json:"deferred_changes"`
 	Actions       []actionInvocation `json:"action_invocations"`
 	// DeferredActions are only counted.
@@ -104,6 +104,11 @@ func Read(r io.Reader) (Plan, error) {
 		return Plan{}, errors.New("this JSON is not a plan. " + howToMake)
 	}
 	return plan, nil
+}
+
+// isManaged reports whether the change is of a resource. A plan need not contain the mode.
+func (c resourceChange) isManaged() bool {
+	return c.Mode == "managed" || c.Mode != "data" && isOurs(c.Type)
 }
 
 // label is the address of the change, with the key of a deposed object.

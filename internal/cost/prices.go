@@ -13,30 +13,19 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// PriceReader reads the prices of offers and the balance from the API.
-type PriceReader struct {
-	client *rental.Client
-	market *market.Market
-	taken  map[string]bool // offers that other servers of the plan count with
-}
-
-// NewPriceReader returns a PriceReader.
-func NewPriceReader(client *rental.Client) *PriceReader {
+// NewReportWithPrices is NewReport with the prices that offers have now, and with the account if the client has a key.
+func NewReportWithPrices(ctx context.Context, client *rental.Client, plan Plan) (Report, error) {
 	offers := market.New(rental.NewCache(client), nil, time.Second)
-	return &PriceReader{client: client, market: offers, taken: map[string]bool{}}
-}
-
-// Report is NewReport with the prices that offers have now, and with the account if the client has a key.
-func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
-	report, err := newReport(plan, func(d market.Demand) ([]int64, error) { return r.prices(ctx, d) })
+	taken := map[string]bool{} // offers that other servers of the plan count with
+	report, err := newReport(plan, func(d market.Demand) ([]int64, error) { return prices(ctx, offers, d, taken) })
 	if err != nil {
 		return Report{}, err
 	}
-	if !r.client.Authenticated() {
+	if !client.Authenticated() {
 		report.Notes = append(report.Notes, "There is no API key: the balance is not known.")
 		return report, nil
 	}
-	balance, err := r.client.GetBalance(ctx)
+	balance, err := client.GetBalance(ctx)
 	switch {
 	case rental.IsForbidden(err):
 		report.Notes = append(report.Notes, "The API key cannot read the balance: it needs the scope billing:read.")
@@ -48,17 +37,20 @@ func (r *PriceReader) Report(ctx context.Context, plan Plan) (Report, error) {
 	return report, nil
 }
 
-// prices is a quoteFunc. It chooses offers as the apply does, but never one offer for two servers of the plan.
-func (r *PriceReader) prices(ctx context.Context, demand market.Demand) ([]int64, error) {
+// prices returns the prices of offers for a demand. It chooses them as the apply does, but none that is taken, and adds
+// them to those.
+func prices(
+	ctx context.Context, offers *market.Market, demand market.Demand, taken map[string]bool,
+) (found []int64, err error) {
 	count := demand.Count
 	if demand.SameGPU || demand.SameCountry || demand.Budget != nil || demand.OfferID != "" {
-		except := maps.Clone(r.taken)
+		except := maps.Clone(taken)
 		maps.Copy(except, demand.Except)
 		demand.Except = except
 	} else {
-		demand.Count = rounded(count + len(r.taken)) // the list can begin with those that are taken
+		demand.Count = rounded(count + len(taken)) // the list can begin with those that are taken
 	}
-	choice, err := r.market.Estimate(ctx, demand)
+	choice, err := offers.Estimate(ctx, demand)
 	switch failure.KindOf(err) {
 	case failure.OfferRefused, failure.AboveLimit:
 		return nil, nil // the configured offer cannot be rented
@@ -66,14 +58,13 @@ func (r *PriceReader) prices(ctx context.Context, demand market.Demand) ([]int64
 		return nil, errors.Unwrap(err) // the error of the API
 	default:
 	}
-	var prices []int64
 	for _, candidate := range choice.Candidates {
-		if len(prices) < count && !r.taken[candidate.Offer.ID] {
-			r.taken[candidate.Offer.ID] = true
-			prices = append(prices, candidate.KopH)
+		if len(found) < count && !taken[candidate.Offer.ID] {
+			taken[candidate.Offer.ID] = true
+			found = append(found, candidate.KopH)
 		}
 	}
-	return prices, nil
+	return found, nil
 }
 
 // rounded returns the next power of ten, from 100 on: the cache has one list of offers for each length, and a plan of

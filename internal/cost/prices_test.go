@@ -2,7 +2,6 @@ package cost
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -55,7 +54,7 @@ func TestQuery_HasEveryFilter(t *testing.T) {
 }
 
 // The prices are those of the offers that an apply takes, each once, with the disk; the cap counts without one.
-func TestPriceReader_Report(t *testing.T) {
+func TestNewReportWithPrices(t *testing.T) {
 	server, err := simulator.Start(t.Context(), simulator.Config{
 		Seed: 1, Clock: simulator.ClockManual, Market: simulator.MarketStill,
 	})
@@ -91,7 +90,7 @@ func TestPriceReader_Report(t *testing.T) {
 		}
 		return plan
 	}
-	report, err := NewPriceReader(client).Report(t.Context(), plan(
+	report, err := NewReportWithPrices(t.Context(), client, plan(
 		create("a", typeInstance, server60),
 		create("fleet", typeFleet, `"size": 2, "type": "on_demand", "disk_gb": 60, "offer_queries": [`+query+`]`),
 		create("named", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "`+offers[5].ID+`"`),
@@ -147,7 +146,7 @@ func TestPriceReader_Report(t *testing.T) {
 }
 
 // Servers with equal queries share one list of offers.
-func TestPriceReader_ReadsOffersOnce(t *testing.T) {
+func TestNewReportWithPrices_ReadsOffersOnce(t *testing.T) {
 	lists := 0
 	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
 		lists++
@@ -157,12 +156,11 @@ func TestPriceReader_ReadsOffersOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes := make([]json.RawMessage, 300)
-	for n := range changes {
-		changes[n] = []byte(`{"address": "x", "mode": "managed", "type": "gpurent_instance", "change": {"actions": ["create"],
-			"after": {"type": "on_demand", "disk_gb": 60, "offer_query": {}}}}`)
-	}
-	report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2", Changes: changes})
+	change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
+	change.Change.Actions = []string{"create"}
+	change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 60, "offer_query": {}}`)
+	changes := slices.Repeat([]resourceChange{change}, 300)
+	report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2", Changes: changes})
 	if err != nil || len(report.Servers) != len(changes) || lists != 1 {
 		t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
 	}
@@ -180,7 +178,7 @@ func respond(request *http.Request, status int, body string) (*http.Response, er
 }
 
 // The prices need no key, and none that may read the balance. An unexpected response is an error.
-func TestPriceReader_ReportWithoutBalance(t *testing.T) {
+func TestNewReportWithPrices_WithoutBalance(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int
 		key    bool
@@ -202,7 +200,7 @@ func TestPriceReader_ReportWithoutBalance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := NewPriceReader(client).Report(t.Context(), Plan{FormatVersion: "1.2"})
+			report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2"})
 			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
 				t.Errorf("%+v, %v", report, err)
 			}

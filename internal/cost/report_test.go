@@ -67,10 +67,6 @@ func TestNewReport_Problems(t *testing.T) {
 			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `"create"`, ``, 1) + `]`,
 			"gpurent_instance.x: The plan has the unknown actions `\"\"`.",
 		},
-		"actions of another type": {
-			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, `["create"]`, `"create"`, 1) + `]`,
-			"gpurent_instance.x: Change 1 of the plan has an unexpected form.",
-		},
 		"a cap that is a text": {
 			`"format_version": "1.2", "resource_changes": [` + strings.Replace(create, "9000", `"9000"`, 1) + `]`,
 			"gpurent_instance.x: The plan has an unexpected value of `max_price_kop_h`.",
@@ -132,7 +128,10 @@ func TestNewReport_Problems(t *testing.T) {
 }
 
 func TestRead_Errors(t *testing.T) {
-	for _, text := range []string{"", "x", "[]", "{}", `{"format_version": "1.0", "values": {}}`, "PK\x03\x04"} {
+	for _, text := range []string{
+		"", "x", "[]", "{}", `{"format_version": "1.0", "values": {}}`, "PK\x03\x04",
+		`{"format_version": "1.2", "resource_changes": [{"address": "a.b", "change": {"actions": "create"}}]}`,
+	} {
 		if _, err := cost.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "show -json PLAN") {
 			t.Errorf("%q: %v", text, err)
 		}
