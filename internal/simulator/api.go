@@ -137,7 +137,7 @@ func (s *Simulator) admit(r *http.Request) admission {
 	}
 	a.logged, a.quota = s.requests.add(entry), s.countRequest(k, hostWithoutPort(r.RemoteAddr))
 	if !isWithoutQuirks(r) {
-		a.quirks = s.quirks
+		a.quirks = s.engine.quirks
 	}
 	if a.quota.allowed {
 		a.fault = s.faults.match(r.Method, a.path)

@@ -12,12 +12,7 @@ type engine struct {
 	now time.Time
 	// startedAt is the initial time. The market moves at whole minutes from it.
 	startedAt time.Time
-	boot      time.Duration
-	// marketMoves reports whether the market moves by itself.
-	marketMoves bool
-	// scarce reports whether offers of datacenter GPUs are available only for a few minutes.
-	scarce bool
-	seed   uint64
+	config    Config
 	// quirks are the active quirks, nil for none.
 	quirks *quirkSet
 	ids    *rand.Rand
@@ -31,7 +26,6 @@ type engine struct {
 	keys             []*apiKey
 	sshKeys          []*sshKey
 	devices          []*deviceLogin
-	models           []gpuModel
 	offers           []*offer
 	priceChanges     int64 // number of price changes so far
 	templates        []*template
@@ -56,37 +50,23 @@ type index struct {
 	secrets   map[secretHash]*apiKey
 }
 
-// engineOptions determine the initial state of an engine.
-type engineOptions struct {
-	seed        uint64
-	marketScale int
-	marketMoves bool
-	scarce      bool
-	at          time.Time
-	boot        time.Duration
-	apiKey      string
-}
-
-// newEngine returns an engine in its initial state.
-func newEngine(from engineOptions) *engine {
-	w := emptyEngine(from)
+// newEngine returns an engine in its initial state at an instant.
+func newEngine(c Config, at time.Time) *engine {
+	w := emptyEngine(c, at)
 	w.createAccount()
-	w.addKey(from.apiKey, "simulator", sourceConsole, allScopes, w.account.CreatedAt)
+	w.addKey(c.APIKey, "simulator", sourceConsole, allScopes, w.account.CreatedAt)
 	for _, o := range w.offers {
 		w.scheduleMove(o)
 	}
 	return w
 }
 
-// emptyEngine returns an engine with the constant data: models, offers and catalog templates.
-func emptyEngine(from engineOptions) *engine {
+// emptyEngine returns an engine with the constant data: offers and catalog templates.
+func emptyEngine(c Config, at time.Time) *engine {
 	w := &engine{
-		now: from.at, startedAt: from.at, boot: from.boot, marketMoves: from.marketMoves,
-		scarce: from.scarce, seed: from.seed,
-		idsPCG: rand.NewPCG(from.seed, 1), byIdempotencyKey: map[string]*instance{},
-		models: gpuModels, offers: generateOffers(from.seed, from.marketScale), unposted: meter{Since: from.at},
-		shownPrices: shownPrices{},
-		index:       index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
+		now: at, startedAt: at, config: c, idsPCG: rand.NewPCG(c.Seed, 1), byIdempotencyKey: map[string]*instance{},
+		offers: generateOffers(c.Seed, c.MarketScale), unposted: meter{Since: at}, shownPrices: shownPrices{},
+		index: index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
 	}
 	w.ids = rand.New(w.idsPCG)
 	w.templates = catalogTemplates(w.nextSeq)

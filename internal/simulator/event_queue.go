@@ -40,10 +40,7 @@ func (q eventQueue) Swap(a, b int) {
 }
 
 func (q *eventQueue) Push(x any) {
-	t, ok := x.(*event)
-	if !ok {
-		panic("simulator: only timers go into the timeline")
-	}
+	t := x.(*event)
 	*q = append(*q, t)
 	t.index = len(*q)
 }

@@ -3,7 +3,7 @@ package simulator
 import "slices"
 
 func (c *call) listGpus() (any, error) {
-	return listPage(c, "gpus", parseQuery(c.r.URL), c.models, false, keepAll, c.viewModel)
+	return listPage(c, "gpus", parseQuery(c.r.URL), gpuModels, false, keepAll, c.viewModel)
 }
 
 // listOffers uses the order of the time when the first page was read, so that price changes between pages neither hide

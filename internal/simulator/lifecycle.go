@@ -16,7 +16,7 @@ const (
 )
 
 func (e *engine) afterBootShare(percent int64) time.Time {
-	return e.now.Add((e.boot * time.Duration(percent) / 100).Truncate(clockResolution))
+	return e.now.Add((e.config.Boot * time.Duration(percent) / 100).Truncate(clockResolution))
 }
 
 // applyTransition applies the next transition of an instance.

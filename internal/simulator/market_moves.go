@@ -32,12 +32,14 @@ const (
 )
 
 // isScarce reports whether an offer is available only for a few minutes at a time.
-func (e *engine) isScarce(o *offer) bool { return e.scarce && o.model.tier == "datacenter" }
+func (e *engine) isScarce(o *offer) bool {
+	return e.config.Market == MarketScarce && o.model.tier == "datacenter"
+}
 
 // scheduleMove schedules the next move of an offer. It depends only on the seed, the offer and the number of the move,
 // so that rentals do not change the rest of the market.
 func (e *engine) scheduleMove(o *offer) {
-	if !e.marketMoves {
+	if e.config.Market == MarketStill {
 		return
 	}
 	e.scheduleMoveIn(o, time.Duration(e.offerRand(o, 1).ExpFloat64()*float64(meanMove)))
@@ -52,7 +54,7 @@ func (e *engine) scheduleMoveIn(o *offer, wait time.Duration) {
 
 // offerRand returns the random numbers for the current move of an offer and a purpose.
 func (e *engine) offerRand(o *offer, purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(e.seed^o.index<<20, o.Moves<<4|purpose))
+	return rand.New(rand.NewPCG(e.config.Seed^o.index<<20, o.Moves<<4|purpose))
 }
 
 // stopMoves stops the market moves of an offer.

@@ -46,7 +46,7 @@ func (c *call) readPageRequest(q *query, list string) pageRequest {
 	filters := maps.Clone(q.values)
 	delete(filters, "limit")
 	delete(filters, "cursor")
-	req := pageRequest{limit: defaultPage, key: fmt.Appendf(nil, "%d %s?%s", c.seed, list, filters.Encode())}
+	req := pageRequest{limit: defaultPage, key: fmt.Appendf(nil, "%d %s?%s", c.config.Seed, list, filters.Encode())}
 	if limit := q.integer("limit", 1, maxPage); limit != nil {
 		req.limit = int(*limit)
 	}

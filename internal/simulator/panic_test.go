@@ -40,7 +40,7 @@ func TestHandlerPanic_IsInternalError(t *testing.T) {
 // TestCursor_ValidForOneSeed checks that a cursor is valid only with its seed.
 func TestCursor_ValidForOneSeed(t *testing.T) {
 	request := func(seed uint64) pageRequest {
-		c := &call{engine: &engine{seed: seed}}
+		c := &call{engine: &engine{config: Config{Seed: seed}}}
 		return c.readPageRequest(parseQuery(&url.URL{}), "offers")
 	}
 	want := cursorPosition{ID: "9", PriceChanges: 3}

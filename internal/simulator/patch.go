@@ -30,15 +30,11 @@ type AccountPatch struct {
 }
 
 func (p AccountPatch) validate() error {
-	switch {
-	case p.BalanceKop != nil && (*p.BalanceKop < -maxMoneyKop || *p.BalanceKop > maxMoneyKop):
-		return outOfRange("balance_kop", -maxMoneyKop, maxMoneyKop)
-	case p.CreditLimitKop != nil && (*p.CreditLimitKop < 0 || *p.CreditLimitKop > maxMoneyKop):
-		return outOfRange("credit_limit_kop", 0, maxMoneyKop)
-	case p.MaxInstances != nil && (*p.MaxInstances < 0 || *p.MaxInstances > math.MaxInt32):
-		return outOfRange("max_instances", 0, math.MaxInt32)
-	}
-	return nil
+	var wrong issues
+	wrong.within("balance_kop", p.BalanceKop, -maxMoneyKop, maxMoneyKop)
+	wrong.within("credit_limit_kop", p.CreditLimitKop, 0, maxMoneyKop)
+	wrong.within("max_instances", p.MaxInstances, 0, math.MaxInt32)
+	return wrong.err()
 }
 
 // SetAccount changes the account. It returns an error if a value is out of range.
@@ -78,16 +74,13 @@ type OfferPatch struct {
 }
 
 func (p OfferPatch) validate() error {
-	for name, price := range map[string]*int64{"on_demand_kop_h": p.OnDemandKopH,
-		"interruptible_kop_h": p.InterruptibleKopH} {
-		if price != nil && (*price < 0 || *price > maxPriceKopH) {
-			return outOfRange(name, 0, maxPriceKopH)
-		}
-	}
+	var wrong issues
+	wrong.within("on_demand_kop_h", p.OnDemandKopH, 0, maxPriceKopH)
+	wrong.within("interruptible_kop_h", p.InterruptibleKopH, 0, maxPriceKopH)
 	if p.After < 0 || p.After > maxAdvance*time.Second {
-		return outOfRange("after_seconds", 0, maxAdvance)
+		wrong.add("after_seconds", textRange.with(0, maxAdvance))
 	}
-	return nil
+	return wrong.err()
 }
 
 // SetOffer changes an offer, rented or not. It returns an error if the id is unknown or a price is out of range.

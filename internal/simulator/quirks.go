@@ -305,15 +305,14 @@ func (s *Simulator) SetQuirks(names ...string) error {
 
 // setQuirks replaces the active quirks. The caller holds the lock.
 func (s *Simulator) setQuirks(names []string) {
-	s.quirks = newQuirkSet(s.config.Seed, names)
-	s.engine.quirks = s.quirks
+	s.engine.quirks = newQuirkSet(s.config.Seed, names)
 }
 
 // Quirks returns the sorted names of the active quirks.
 func (s *Simulator) Quirks() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.quirks.names()
+	return s.engine.quirks.names()
 }
 
 func (q *quirkSet) names() []string {

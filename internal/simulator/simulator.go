@@ -36,7 +36,6 @@ type Simulator struct {
 	rates    rates
 	limiter  *limiter
 	faults   *faultInjector
-	quirks   *quirkSet
 	requests requestLog
 }
 
@@ -86,15 +85,9 @@ func open(c Config) (*Simulator, error) {
 	return s, s.persist()
 }
 
-// engineOptions returns the options of an engine that starts at an instant.
-func (s *Simulator) engineOptions(at time.Time) engineOptions {
-	c := s.config
-	return engineOptions{c.Seed, c.MarketScale, c.Market != MarketStill, c.Market == MarketScarce, at, c.Boot, c.APIKey}
-}
-
 // resetState sets the initial state of everything but the clock and the configuration.
 func (s *Simulator) resetState() {
-	s.engine = newEngine(s.engineOptions(s.clock.now()))
+	s.engine = newEngine(s.config, s.clock.now())
 	s.engine.servers = s.servers
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = s.config.newLimiter()

@@ -74,7 +74,7 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-		Quirks: s.quirks.names(), Scheduled: w.scheduled,
+		Quirks: w.quirks.names(), Scheduled: w.scheduled,
 	}
 	for _, t := range w.templates {
 		if t.Owner == ownerMe {
@@ -140,7 +140,7 @@ func (s *Simulator) restore(saved *savedState) error {
 			return fmt.Errorf("%v is outside of simulated time", at)
 		}
 	}
-	w := emptyEngine(s.engineOptions(saved.At))
+	w := emptyEngine(s.config, saved.At)
 	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
 		return err
@@ -156,9 +156,7 @@ func (s *Simulator) restore(saved *savedState) error {
 			return fmt.Errorf("offer %s is missing", o.ID)
 		}
 		o.offerState = state
-		if w.marketMoves {
-			w.events.schedule(&o.moveEvent, o.MoveAt)
-		}
+		w.events.schedule(&o.moveEvent, o.MoveAt)
 	}
 	if err := w.restoreInstances(saved); err != nil {
 		return err

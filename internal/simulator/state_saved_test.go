@@ -12,7 +12,7 @@ import (
 func TestState_HasAllListsAndMaps(t *testing.T) {
 	const tried = "refers to other things: TestState_SurvivesKill makes one"
 	elsewhere := map[string]string{
-		"models": "are the same in every engine", "events": "follow from the instances and offers",
+		"events":    "follow from the instances and offers",
 		"active":    "follows from the instances",
 		"offers":    "follow from the seed, and what changed in them is saved by id: " + tried,
 		"templates": "only those of the account are saved: " + tried, "instances": tried, "byIdempotencyKey": tried,
