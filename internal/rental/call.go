@@ -125,7 +125,7 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 		request: req, escapedPath: path, mask: append(mask{c.apiKey}, req.secrets...), requestTimeout: c.requestTimeout,
 	}
 	ctx = context.WithValue(ctx, callKey{}, current)
-	httpRequest, err := c.newHTTPRequest(ctx, resolve(c.base, req.path, path, req.query), req)
+	httpRequest, err := c.newHTTPRequest(ctx, path, req)
 	if err != nil {
 		return response{}, c.requestError(req, err)
 	}
@@ -192,7 +192,7 @@ func fetch[T any](ctx context.Context, c *Client, req request) (T, error) {
 	return out, err
 }
 
-func (c *Client) newHTTPRequest(ctx context.Context, target *url.URL, req request) (*http.Request, error) {
+func (c *Client) newHTTPRequest(ctx context.Context, path string, req request) (*http.Request, error) {
 	var body io.Reader
 	if req.body != nil {
 		data, err := json.Marshal(req.body)
@@ -201,10 +201,11 @@ func (c *Client) newHTTPRequest(ctx context.Context, target *url.URL, req reques
 		}
 		body = bytes.NewReader(data)
 	}
-	httpRequest, err := http.NewRequestWithContext(ctx, req.method, target.String(), body)
+	httpRequest, err := http.NewRequestWithContext(ctx, req.method, c.base.String()+path, body)
 	if err != nil {
 		return nil, err
 	}
+	httpRequest.URL.RawQuery = req.query.Encode()
 	if body != nil {
 		httpRequest.Header.Set("Content-Type", "application/json")
 	}

@@ -2,7 +2,6 @@ package rental
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -103,12 +102,12 @@ func (c *Client) listError(req request, cause error) *Error {
 type listProgress struct {
 	maxPages, maxItems, maxBytes int
 	pages, items, bytes          int
-	empty                        int                        // consecutive empty pages until now
-	seen                         map[[sha256.Size]byte]bool // hashes of the cursors, which can be long
+	empty                        int             // consecutive empty pages until now
+	seen                         map[string]bool // cursors
 }
 
 func newListProgress(options ListOptions) *listProgress {
-	p := &listProgress{maxPages: maxPages, maxItems: maxItems, maxBytes: maxBytes, seen: map[[sha256.Size]byte]bool{}}
+	p := &listProgress{maxPages: maxPages, maxItems: maxItems, maxBytes: maxBytes, seen: map[string]bool{}}
 	if options.Stream {
 		p.maxItems, p.maxBytes = maxStreamItems, maxStreamBytes
 	}
@@ -138,14 +137,13 @@ func (p *listProgress) add(items, bytes int) error {
 
 // next returns an error if the page of the cursor must not be read.
 func (p *listProgress) next(cursor string) error {
-	hash := sha256.Sum256([]byte(cursor))
 	switch {
-	case p.seen[hash] || p.empty > maxEmptyPages:
+	case p.seen[cursor] || p.empty > maxEmptyPages:
 		return fmt.Errorf("the list does not end: %d pages were read, the last %d empty", p.pages, p.empty)
 	case p.pages == p.maxPages:
 		return tooLong(p.maxPages, "pages")
 	}
-	p.seen[hash] = true
+	p.seen[cursor] = true
 	return nil
 }
 

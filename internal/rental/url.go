@@ -63,19 +63,10 @@ func escapePath(elements []string) (string, error) {
 	var path strings.Builder
 	for _, element := range elements {
 		if element == "" || element == "." || element == ".." {
-			return "/" + strings.Join(elements, "/"), errPathElement
+			return "", errPathElement
 		}
 		path.WriteByte('/')
 		path.WriteString(url.PathEscape(element))
 	}
 	return path.String(), nil
-}
-
-// resolve returns the URL of a path below the base URL.
-func resolve(base *url.URL, elements []string, escaped string, query url.Values) *url.URL {
-	u := *base
-	u.Path = base.Path + "/" + strings.Join(elements, "/")
-	u.RawPath = base.EscapedPath() + escaped
-	u.RawQuery = query.Encode()
-	return &u
 }

@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -86,7 +87,11 @@ func FuzzPathEscape(f *testing.F) {
 			}
 			return
 		}
-		wire := resolve(base, elements, escaped, nil).RequestURI()
+		req, err := (&Client{base: base}).newHTTPRequest(t.Context(), escaped, request{method: http.MethodGet})
+		if err != nil {
+			t.Fatalf("%q: %v", id, err)
+		}
+		wire := req.URL.RequestURI()
 		rest, ok := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
 		if !ok {
 			t.Fatalf("%q is sent to %s", id, wire)

@@ -15,23 +15,24 @@ import (
 // loopback address.
 type servers struct {
 	simulator *Simulator
-	host      string
 	pages     net.Listener            // of all instances, by path
 	sshs      map[string]net.Listener // by instance id; the simulator's lock guards it
 }
+
+// instanceHost is the address of all instances.
+const instanceHost = "127.0.0.1"
 
 // sshBannerTimeout limits an SSH connection. No login is possible.
 const sshBannerTimeout = time.Second
 
 // startServers starts the servers of a simulator.
 func startServers(ctx context.Context, s *Simulator) (*servers, error) {
-	const host = "127.0.0.1"
 	var config net.ListenConfig
-	pages, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	pages, err := config.Listen(ctx, "tcp", net.JoinHostPort(instanceHost, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	v := &servers{simulator: s, host: host, pages: pages, sshs: map[string]net.Listener{}}
+	v := &servers{simulator: s, pages: pages, sshs: map[string]net.Listener{}}
 	pageServer := &http.Server{Handler: http.HandlerFunc(v.servePage), ReadHeaderTimeout: sshBannerTimeout}
 	go func() {
 		if err := pageServer.Serve(pages); !errors.Is(err, net.ErrClosed) {
@@ -67,14 +68,14 @@ func (v *servers) ssh(i *instance) (host string, port int64) {
 	if listener == nil {
 		var config net.ListenConfig
 		var err error
-		if listener, err = config.Listen(context.Background(), "tcp", net.JoinHostPort(v.host, "0")); err != nil {
+		if listener, err = config.Listen(context.Background(), "tcp", net.JoinHostPort(instanceHost, "0")); err != nil {
 			v.simulator.log.Error("an SSH server cannot listen", "error", err)
 			return i.Host, i.FirstPort
 		}
 		v.sshs[i.ID] = listener
 		go v.serveSSH(listener, i.ID)
 	}
-	return v.host, int64(listener.Addr().(*net.TCPAddr).Port)
+	return instanceHost, int64(listener.Addr().(*net.TCPAddr).Port)
 }
 
 func (v *servers) serveSSH(listener net.Listener, id string) {
