@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -173,7 +174,7 @@ func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, a admission)
 		c.status = http.StatusNoContent
 	}
 	rep := jsonReply(c.status, result) // handlers return copies, so this needs no lock
-	rep.header = c.header
+	maps.Copy(rep.header, c.header)
 	if a.route.cached() {
 		rep.header.Set("Cache-Control", cacheControl(c.key))
 	}

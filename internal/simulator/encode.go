@@ -10,17 +10,16 @@ import (
 
 // reply is a response before it is written.
 type reply struct {
-	status      int
-	header      http.Header
-	contentType string
-	body        []byte
+	status int
+	header http.Header
+	body   []byte
 }
 
 // jsonReply encodes a body. A reply with status 204 has none.
 func jsonReply(status int, body any) *reply {
 	r := &reply{status: status, header: http.Header{}}
 	if status != http.StatusNoContent {
-		r.contentType = "application/json; charset=utf-8"
+		r.header.Set("Content-Type", "application/json; charset=utf-8")
 		r.body = encodeJSON(body)
 	}
 	return r
@@ -72,8 +71,7 @@ func errorReply(e *apiError, l language) *reply {
 func (r *reply) writeTo(w http.ResponseWriter) error {
 	h := w.Header()
 	maps.Copy(h, r.header)
-	if r.contentType != "" {
-		h.Set("Content-Type", r.contentType)
+	if r.status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(r.body)))
 	}
 	w.WriteHeader(r.status)

@@ -48,7 +48,7 @@ func (f *failure) reply(l language) *reply {
 func htmlReply(status int) *reply {
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	return &reply{
-		status: status, header: http.Header{}, contentType: "text/html; charset=utf-8",
+		status: status, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 		body: fmt.Appendf(nil,
 			"<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
 	}

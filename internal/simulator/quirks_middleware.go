@@ -60,8 +60,7 @@ func (s *Simulator) quirked(service http.Handler, a admission) http.Handler {
 			s.fail(w, a, f)
 			return
 		}
-		rep := &reply{status: rec.status, header: rec.header, contentType: rec.header.Get("Content-Type"),
-			body: rec.body.Bytes()}
+		rep := &reply{rec.status, rec.header, rec.body.Bytes()}
 		res.cacheReply(rep)
 		s.writeChanged(w, a, res, rep)
 	})
@@ -91,7 +90,7 @@ func (res *quirkedResponse) changed(rep *reply, l language) (*reply, error) {
 	if other := res.replaced(rep, l); other != nil {
 		rep = other
 	}
-	if !strings.HasPrefix(rep.contentType, "application/json") {
+	if !strings.HasPrefix(rep.header.Get("Content-Type"), "application/json") {
 		return rep, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(rep.body))
