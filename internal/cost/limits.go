@@ -12,10 +12,8 @@ type Limit struct {
 	Undetermined bool `json:"undetermined"`
 }
 
-// Kept reports whether the limit is certainly kept, apart from the disk of Totals.DiskExcluded.
-func (l Limit) Kept() bool { return !l.Exceeded && !l.Undetermined }
-
-// Check compares the plan with limits in kopecks per hour, nil for none, and reports whether it keeps them.
+// Check compares the plan with limits in kopecks per hour, nil for none, and reports whether it certainly keeps them,
+// apart from the disk of Totals.DiskExcluded.
 func (r *Report) Check(maxBurn, maxAdded *int64) bool {
 	kept := true
 	for _, limit := range []struct {
@@ -31,7 +29,7 @@ func (r *Report) Check(maxBurn, maxAdded *int64) bool {
 			Undetermined: len(r.Totals.Undetermined)+len(r.Problems) > 0,
 		}
 		r.Limits = append(r.Limits, result)
-		kept = kept && result.Kept()
+		kept = kept && !result.Exceeded && !result.Undetermined
 	}
 	return kept
 }

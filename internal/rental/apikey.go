@@ -18,29 +18,22 @@ const (
 	ScopeBillingRead    = "billing:read"
 )
 
-// APIKeySource is where a key was created.
-type APIKeySource string
-
-// The known sources.
-const (
-	SourceConsole APIKeySource = "console"
-	SourceCLI     APIKeySource = "cli"
-	SourceAPI     APIKeySource = "api"
-)
+// APIKeySources returns the known values of APIKey.Source.
+func APIKeySources() []string { return []string{"console", "cli", "api"} }
 
 // KeyPrefixLength is the length of APIKey.Prefix in characters: four fixed ones and four of the key.
 const KeyPrefixLength = 8
 
 // APIKey is an active key without its secret.
 type APIKey struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	Prefix     string       `json:"prefix"` // first characters of the key
-	Scopes     []string     `json:"scopes"`
-	Source     APIKeySource `json:"source"`
-	LastUsedAt *time.Time   `json:"last_used_at"` // nil if never used
-	CreatedAt  time.Time    `json:"created_at"`
-	ExpiresAt  *time.Time   `json:"expires_at"` // nil if never
+	ID         string     `json:"id"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"` // first characters of the key
+	Scopes     []string   `json:"scopes"`
+	Source     string     `json:"source"`       // where it was created: one of APIKeySources
+	LastUsedAt *time.Time `json:"last_used_at"` // nil if never used
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at"` // nil if never
 }
 
 func (k APIKey) identity() string { return k.ID }

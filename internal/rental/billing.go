@@ -41,30 +41,21 @@ func (b Balance) validate() error {
 	return checkPrices(b.BurnKopH)
 }
 
-// TransactionType is the reason for a change of the balance.
-type TransactionType string
-
-// The known transaction types.
-const (
-	TransactionTopup       TransactionType = "topup"
-	TransactionUsage       TransactionType = "usage"
-	TransactionBandwidth   TransactionType = "bandwidth"
-	TransactionRefund      TransactionType = "refund"
-	TransactionPromoGrant  TransactionType = "promo_grant"
-	TransactionPromoExpire TransactionType = "promo_expire"
-	TransactionAdjustment  TransactionType = "adjustment"
-	TransactionWriteoff    TransactionType = "writeoff"
-	TransactionReversal    TransactionType = "reversal"
-)
+// TransactionTypes returns the known reasons for a change of the balance.
+func TransactionTypes() []string {
+	return []string{
+		"topup", "usage", "bandwidth", "refund", "promo_grant", "promo_expire", "adjustment", "writeoff", "reversal",
+	}
+}
 
 // Transaction is one entry of the ledger.
 type Transaction struct {
-	ID          string          `json:"id"`
-	At          time.Time       `json:"at"`
-	Type        TransactionType `json:"type"`
-	AmountKop   int64           `json:"amount_kop"` // positive is credit, negative is debit
-	Description string          `json:"description"`
-	InstanceID  *string         `json:"instance_id"` // nil if it belongs to no instance
+	ID          string    `json:"id"`
+	At          time.Time `json:"at"`
+	Type        string    `json:"type"`       // one of TransactionTypes
+	AmountKop   int64     `json:"amount_kop"` // positive is credit, negative is debit
+	Description string    `json:"description"`
+	InstanceID  *string   `json:"instance_id"` // nil if it belongs to no instance
 }
 
 // GetBalance returns the balance of the account. Scope: billing:read.

@@ -93,16 +93,10 @@ func (o Offer) validate() error {
 	return checkPrices(o.Price.OnDemandKopH, bid, o.Price.StorageKopGBMonth, o.Price.TrafficKopGB)
 }
 
-// The values of OfferQuery.Order. The API's default is OrderPrice.
-const (
-	OrderPrice          = "price"
-	OrderPriceDesc      = "-price"
-	OrderDLPerf         = "dlperf"
-	OrderDLPerfPerPrice = "dlperf_per_price"
-	OrderReliability    = "reliability"
-	OrderVRAM           = "vram"
-	OrderInetDown       = "inet_down"
-)
+// OfferOrders returns the values of OfferQuery.Order. The API's default is the first one.
+func OfferOrders() []string {
+	return []string{"price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram", "inet_down"}
+}
 
 // OfferQuery filters offers. A nil or zero field does not filter. The names in JSON are those of the API and of the
 // configuration.
@@ -119,7 +113,7 @@ type OfferQuery struct {
 	MinCUDA         *float64   `json:"min_cuda"`           // CUDA version
 	MinDiskGB       *float64   `json:"min_disk_gb"`        // GB
 	MinInetDownMbps *float64   `json:"min_inet_down_mbps"` // download, Mbit/s
-	Order           string     `json:"order"`              // one of the Order constants
+	Order           string     `json:"order"`              // one of OfferOrders
 
 	// The API does not have the following filters. The client applies them to the offers that the API returns. An offer
 	// that omits the value does not match.

@@ -80,7 +80,7 @@ func operations(t *testing.T) []operation {
 	}
 	sshKey := SSHKey{ID: "k1", Name: "laptop", Type: "ssh-ed25519", Fingerprint: "SHA256:abc", CreatedAt: at}
 	apiKey := APIKey{
-		ID: "a1", Name: "ci", Prefix: "gpr_AbCd", Scopes: []string{ScopeUserRead, "future:scope"}, Source: SourceAPI,
+		ID: "a1", Name: "ci", Prefix: "gpr_AbCd", Scopes: []string{ScopeUserRead, "future:scope"}, Source: "api",
 		CreatedAt: at, ExpiresAt: ptr(at.AddDate(1, 0, 0)),
 	}
 	return []operation{
@@ -95,7 +95,7 @@ func operations(t *testing.T) []operation {
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
 			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU",` +
 				`"instance_id":"i/1"}`),
-			want: []Transaction{{ID: "t1", At: at, Type: TransactionUsage, AmountKop: -77, Description: "GPU",
+			want: []Transaction{{ID: "t1", At: at, Type: "usage", AmountKop: -77, Description: "GPU",
 				InstanceID: ptr("i/1")}},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListTransactions(ctx, ListOptions{}))
@@ -116,7 +116,7 @@ func operations(t *testing.T) []operation {
 					Country:        []string{"DE", "NL"},
 					MinReliability: ptr(0.9), MinVRAMGB: ptr(0.0), MaxPriceKopH: ptr(int64(0)), Verified: ptr(false),
 					MinCUDA:   ptr(12.4),
-					MinDiskGB: ptr(100.0), MinInetDownMbps: ptr(500.5), Order: OrderPriceDesc, ListOptions: ListOptions{PageSize: 25},
+					MinDiskGB: ptr(100.0), MinInetDownMbps: ptr(500.5), Order: "-price", ListOptions: ListOptions{PageSize: 25},
 				}))
 			}},
 		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON,

@@ -181,10 +181,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			Optional: true,
 			MarkdownDescription: "Order of the offers. Valid values: `price` (cheapest first), `-price`, `dlperf`, " +
 				"`dlperf_per_price`, `reliability`, `vram`, `inet_down`. Defaults to `price`.",
-			Validators: []validator.String{
-				OneOf(rental.OrderPrice, rental.OrderPriceDesc, rental.OrderDLPerf, rental.OrderDLPerfPerPrice,
-					rental.OrderReliability, rental.OrderVRAM, rental.OrderInetDown),
-			},
+			Validators: []validator.String{OneOf(rental.OfferOrders()...)},
 		},
 		"min_ram_gb": datasource.Float64Attribute{
 			Optional:            true,

@@ -36,8 +36,7 @@ func (l *keyList) ListResourceConfigSchema(
 			"source": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Origin of the keys to list. Valid values: `console`, `cli`, `api`.",
-				Validators: []validator.String{tfkit.OneOf(
-					string(rental.SourceConsole), string(rental.SourceCLI), string(rental.SourceAPI))},
+				Validators:          []validator.String{tfkit.OneOf(rental.APIKeySources()...)},
 			},
 		},
 	}
@@ -57,7 +56,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		List: l.Meta.Client.ListAPIKeys,
 		Matches: func(k rental.APIKey) bool {
 			return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) &&
-				(config.Source.IsNull() || string(k.Source) == config.Source.ValueString())
+				(config.Source.IsNull() || k.Source == config.Source.ValueString())
 		},
 		Display: l.display,
 		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
@@ -66,7 +65,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 
 // display returns the id and the display name of a key.
 func (l *keyList) display(k rental.APIKey) (id, name string) {
-	parts := []string{k.Prefix + "…", "from the " + string(k.Source), "never expires"}
+	parts := []string{k.Prefix + "…", "from the " + k.Source, "never expires"}
 	if k.ExpiresAt != nil {
 		parts[2] = "expires " + k.ExpiresAt.UTC().Format(time.DateOnly)
 	}

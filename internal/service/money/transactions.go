@@ -22,14 +22,6 @@ var _ datasource.DataSourceWithConfigure = (*transactionsDataSource)(nil)
 // defaultResults is the default of max_results.
 const defaultResults = 100
 
-// transactionTypes are the types of the API.
-var transactionTypes = []string{
-	string(rental.TransactionTopup), string(rental.TransactionUsage), string(rental.TransactionBandwidth),
-	string(rental.TransactionRefund),
-	string(rental.TransactionPromoGrant), string(rental.TransactionPromoExpire), string(rental.TransactionAdjustment),
-	string(rental.TransactionWriteoff), string(rental.TransactionReversal),
-}
-
 type transactionsDataSource struct{ tfkit.DataSource }
 
 // NewTransactions returns the data source gpurent_transactions.
@@ -72,7 +64,7 @@ func (d *transactionsDataSource) Schema(
 					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. Must not be empty. Defaults to all " +
 					"types.",
 				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(transactionTypes...)),
+					setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(rental.TransactionTypes()...)),
 				},
 			},
 			"instance_id": schema.StringAttribute{
@@ -126,7 +118,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	config.Transactions = make([]transaction, len(found))
 	for i, t := range found {
 		config.Transactions[i] = transaction{
-			ID: t.ID, At: tfkit.Time(t.At), Type: string(t.Type), AmountKop: t.AmountKop, Description: t.Description,
+			ID: t.ID, At: tfkit.Time(t.At), Type: t.Type, AmountKop: t.AmountKop, Description: t.Description,
 			InstanceID: t.InstanceID,
 		}
 	}
@@ -135,7 +127,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 
 // match reports whether the filters select an entry.
 func (m transactionsModel) match(t rental.Transaction) bool {
-	return (m.Types.IsNull() || slices.ContainsFunc(m.Types.Elements(), types.StringValue(string(t.Type)).Equal)) &&
+	return (m.Types.IsNull() || slices.ContainsFunc(m.Types.Elements(), types.StringValue(t.Type).Equal)) &&
 		(m.InstanceID.IsNull() || t.InstanceID != nil && *t.InstanceID == m.InstanceID.ValueString())
 }
 
