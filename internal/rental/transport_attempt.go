@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -107,14 +108,16 @@ func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 	return newBuffered(data, nil), nil
 }
 
-// buffered is a body that was read.
+// buffered is a body in memory. Layers can read it without consuming it.
 type buffered struct {
-	io.ReadCloser // http.NoBody
-	data          []byte
-	err           error // why data is incomplete; nil if it is complete
+	io.ReadCloser
+	data []byte
+	err  error // why data is incomplete; nil if it is complete
 }
 
-func newBuffered(data []byte, err error) *buffered { return &buffered{http.NoBody, data, err} }
+func newBuffered(data []byte, err error) *buffered {
+	return &buffered{io.NopCloser(bytes.NewReader(data)), data, err}
+}
 
 // bodyOf returns the body of a response that attemptLayer has read.
 func bodyOf(resp *http.Response) *buffered { return resp.Body.(*buffered) }
