@@ -63,8 +63,8 @@ var textClockEnd = text{
 	"время симулятора кончается %s, осталось %d с", "simulated time ends at %s, and %d seconds are left",
 }
 
-// clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual clock
-// has the scale 0, so that it moves only with advance and step. Time never goes back and stops at clockEnd. The
+// clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual
+// clock has the scale 0, so that it moves only with advance and step. Time never goes back and stops at clockEnd. The
 // simulator's lock guards it.
 type clock struct {
 	// start is the machine's time at the simulated time from.

@@ -25,7 +25,9 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"No.", "unauthorized, HTTP 401", "api_key"},
 		},
 		"funds": {
-			&rental.Error{Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": json.Number("123456")}},
+			&rental.Error{
+				Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": json.Number("123456")},
+			},
 			[]string{"1\u00a0234,56\u00a0₽", "Top up", "Nothing was rented"},
 		},
 		"email": {
