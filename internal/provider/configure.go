@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
@@ -48,12 +47,6 @@ type model struct {
 	Spending          types.Object `tfsdk:"spending"`
 }
 
-// spendingModel is the argument spending.
-type spendingModel struct {
-	RequireFunds types.String `tfsdk:"require_funds"`
-	MaxBurnKopH  types.Int64  `tfsdk:"max_burn_kop_h"`
-}
-
 // Configure implements provider.Provider.
 func (p *gpurentProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
@@ -66,8 +59,7 @@ func (p *gpurentProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	limits, diags := limitsOf(ctx, config.Spending)
-	resp.Diagnostics.Append(diags...)
+	limits := limitsOf(config.Spending)
 	meta := p.newMeta(config, limits, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -82,16 +74,12 @@ func (p *gpurentProvider) Configure(
 }
 
 // limitsOf returns the spending limits. Unknown values are the defaults.
-func limitsOf(ctx context.Context, block types.Object) (spending.Limits, diag.Diagnostics) {
-	limits := spending.Limits{RequireFunds: spending.FundsWarn}
-	if block.IsNull() || block.IsUnknown() {
-		return limits, nil
+func limitsOf(block types.Object) spending.Limits {
+	limits := block.Attributes()
+	return spending.Limits{
+		RequireFunds: cmp.Or(spending.FundsPolicy(tfkit.StringOf(limits["require_funds"])), spending.FundsWarn),
+		MaxBurnKopH:  tfkit.Int64Of(limits["max_burn_kop_h"]),
 	}
-	var m spendingModel
-	diags := block.As(ctx, &m, basetypes.ObjectAsOptions{})
-	limits.RequireFunds = cmp.Or(spending.FundsPolicy(m.RequireFunds.ValueString()), limits.RequireFunds)
-	limits.MaxBurnKopH = m.MaxBurnKopH.ValueInt64()
-	return limits, diags
 }
 
 // newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,

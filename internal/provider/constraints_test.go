@@ -24,6 +24,7 @@ var constraints = []struct{ text, description string }{
 	{`^must be a duration\b`, "Go duration such as `"},
 	{`^must be a string containing a sequence of decimal numbers`, "Go duration such as `"},
 	{`^must be a model slug without commas`, "without commas"},
+	{`^All values in the set must be configured`, ""},
 	{`^must be two capital letters`, "in upper case"},
 	{`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1"},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`."},

@@ -131,8 +131,7 @@ func (a Arguments) Order() rental.InstanceCreate {
 	if !a.SSHKeyIDs.IsNull() {
 		order.SSHKeyIDs = []string{}
 		for _, element := range a.SSHKeyIDs.Elements() {
-			id, _ := element.(types.String)
-			order.SSHKeyIDs = append(order.SSHKeyIDs, id.ValueString())
+			order.SSHKeyIDs = append(order.SSHKeyIDs, tfkit.StringOf(element))
 		}
 	}
 	return order

@@ -51,14 +51,10 @@ func RefusedText(e failure.Error) tfkit.Text {
 			"may have changed, or a limit of the account is reached. Run plan again.", e.OfferID)
 	case failure.Available, failure.NoPriceForType: // the caller reports the latter
 	}
-	switch {
-	case rental.IsConflict(e.Err):
+	if rental.IsConflict(e.Err) {
 		return "Nothing was rented. The offer is still listed as available. Most likely a limit of the account is reached, " +
 			"such as the number of instances: destroy an instance, or ask the service's support for a higher limit. If " +
 			"another customer rented the offer within the last minute, apply again."
-	case rental.IsValidation(e.Err):
-		return tfkit.Textf("Nothing was rented. The API does not accept this request for offer %s. Change the arguments "+
-			"that the message names, or exclude the offer with exclude_offer_ids.", e.OfferID)
 	}
 	return "Nothing was rented. The offer is still listed as available. If another customer rented it within the last " +
 		"minute, apply again. Otherwise something else in the request does not exist, most likely the template."

@@ -15,15 +15,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// CheckGPUs warns of GPU slugs that the API does not list, because no offer has them. gpus is the argument at a path.
+// CheckGPUs warns of GPU slugs that the API does not list, because no offer has them. slugs is the argument at a path.
 // All checks of a plan share one request. There is none without a slug, and its failure is ignored.
-func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, gpus types.Set, diags *diag.Diagnostics) {
-	var slugs []string
-	for _, element := range gpus.Elements() {
-		if slug, _ := element.(types.String); slug.ValueString() != "" {
-			slugs = append(slugs, slug.ValueString())
-		}
-	}
+func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, slugs []string, diags *diag.Diagnostics) {
 	if len(slugs) == 0 {
 		return
 	}
@@ -44,14 +38,8 @@ func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, gpus types.S
 func CheckQueryGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, queries types.List, diags *diag.Diagnostics) {
 	for i, query := range queries.Elements() {
 		object, _ := query.(types.Object)
-		CheckGPUs(ctx, meta, at.AtListIndex(i).AtName("gpu"), QueryGPUs(object), diags)
+		CheckGPUs(ctx, meta, at.AtListIndex(i).AtName("gpu"), tfkit.OfferQuery(object).GPU, diags)
 	}
-}
-
-// QueryGPUs returns the argument gpu of a query.
-func QueryGPUs(query types.Object) types.Set {
-	gpus, _ := query.Attributes()["gpu"].(types.Set)
-	return gpus
 }
 
 // mayExist reports whether a list has a slug, or entries that cannot be read and may have it.

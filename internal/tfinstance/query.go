@@ -6,11 +6,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -22,15 +21,9 @@ const (
 	maxAttemptsEver = 50
 )
 
-// Query is the object of a query: offer_query, or one of fallback_queries.
-type Query struct {
-	tfkit.OfferFilters
-	MaxAttempts types.Int64 `tfsdk:"max_attempts"`
-}
-
 // QueryArguments are the attributes of a query.
 func QueryArguments() map[string]schema.Attribute {
-	arguments := tfkit.OfferFilterArguments()
+	arguments := tfkit.ForResource(tfkit.OfferFilterAttributes())
 	arguments["max_attempts"] = schema.Int64Attribute{
 		Optional: true,
 		MarkdownDescription: "Maximum number of offers to try for one creation, with `wait_for_offer` for each look " +
@@ -43,15 +36,11 @@ func QueryArguments() map[string]schema.Attribute {
 // QueryType has the types of QueryArguments.
 var QueryType = AttributeTypes(schema.SingleNestedAttribute{Attributes: QueryArguments()})
 
-// Query returns the query of an object, which has the attributes of Query, with the other arguments that restrict the
-// offers. It omits unknown filters.
-func (a Arguments) Query(ctx context.Context, object types.Object) (market.Query, diag.Diagnostics) {
-	var parts Query
-	diags := object.As(ctx, &parts, basetypes.ObjectAsOptions{})
-	filters, problems := parts.Query(ctx)
-	diags.Append(problems...)
-	query := market.Query{OfferQuery: filters, MaxAttempts: defaultAttempts}
-	if attempts := parts.MaxAttempts.ValueInt64(); attempts > 0 {
+// Query returns the query of an object with QueryArguments and with the other arguments that restrict the offers. It
+// omits unknown filters.
+func (a Arguments) Query(object types.Object) market.Query {
+	query := market.Query{OfferQuery: tfkit.OfferQuery(object), MaxAttempts: defaultAttempts}
+	if attempts := tfkit.Int64Of(object.Attributes()["max_attempts"]); attempts > 0 {
 		query.MaxAttempts = int(attempts)
 	}
 	query.Type = rental.RentalType(a.Type.ValueString())
@@ -61,35 +50,31 @@ func (a Arguments) Query(ctx context.Context, object types.Object) (market.Query
 	if disk := float64(a.DiskGB.ValueInt64()); disk > 0 && (query.MinDiskGB == nil || *query.MinDiskGB < disk) {
 		query.MinDiskGB = &disk
 	}
-	return query, diags
+	return query
 }
 
 // Queries returns the queries of objects. It omits unknown ones.
-func (a Arguments) Queries(ctx context.Context, objects []attr.Value) (queries []market.Query, diags diag.Diagnostics) {
+func (a Arguments) Queries(objects []attr.Value) (queries []market.Query) {
 	for _, element := range objects {
-		object, ok := element.(types.Object)
-		if !ok || object.IsNull() || object.IsUnknown() {
-			continue
+		if object, ok := element.(types.Object); ok && !object.IsNull() && !object.IsUnknown() {
+			queries = append(queries, a.Query(object))
 		}
-		query, problems := a.Query(ctx, object)
-		diags.Append(problems...)
-		queries = append(queries, query)
 	}
-	return queries, diags
+	return queries
 }
 
 // QueryForGPU returns a query that selects a GPU model and a number of GPUs.
 func QueryForGPU(ctx context.Context, slug string, gpus int64) types.Object {
-	count, atLeast := types.SetNull(types.Int64Type), types.Int64Null()
-	if slices.Contains(tfkit.GPUCounts, gpus) {
-		count = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(gpus)})
-	} else {
-		atLeast = types.Int64Value(gpus)
+	filters := map[string]attr.Value{}
+	for name, kind := range QueryType {
+		null := tftypes.NewValue(kind.TerraformType(ctx), nil)
+		filters[name], _ = kind.ValueFromTerraform(ctx, null) //nolint:errcheck // every type has a null
 	}
-	object, _ := types.ObjectValueFrom(ctx, QueryType, Query{OfferFilters: tfkit.OfferFilters{
-		GPU:     types.SetValueMust(types.StringType, []attr.Value{types.StringValue(slug)}),
-		NumGPUs: count, MinGPUs: atLeast, Country: types.SetNull(types.StringType),
-		ExcludeCountries: types.SetNull(types.StringType), ExcludeOfferIDs: types.SetNull(types.StringType),
-	}})
-	return object
+	filters["gpu"] = types.SetValueMust(types.StringType, []attr.Value{types.StringValue(slug)})
+	if slices.Contains(tfkit.GPUCounts, gpus) {
+		filters["num_gpus"] = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(gpus)})
+	} else {
+		filters["min_gpus"] = types.Int64Value(gpus)
+	}
+	return types.ObjectValueMust(QueryType, filters)
 }

@@ -50,10 +50,9 @@ func (a Arguments) Conditions() lifecycle.Conditions {
 	attributes := a.ReadyWhen.Attributes()
 	ssh, _ := attributes["ssh_reachable"].(types.Bool)
 	urls, _ := attributes["urls_reachable"].(types.Bool)
-	pattern, _ := attributes["log_pattern"].(types.String)
 	conditions := lifecycle.Conditions{SSHReachable: ssh.ValueBool(), URLsReachable: urls.ValueBool()}
-	if pattern.ValueString() != "" {
-		conditions.LogPattern, _ = regexp.Compile(pattern.ValueString()) //nolint:errcheck // it is validated
+	if pattern := tfkit.StringOf(attributes["log_pattern"]); pattern != "" {
+		conditions.LogPattern, _ = regexp.Compile(pattern) //nolint:errcheck // it is validated
 	}
 	return conditions
 }

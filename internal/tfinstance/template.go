@@ -63,8 +63,7 @@ func checkSSHKeys(
 		addNoSSHKeys(diags)
 	}
 	for _, id := range ids.Elements() {
-		text, _ := id.(types.String)
-		if _, found := keys.Find(text.ValueString()); !found && !id.IsUnknown() {
+		if _, found := keys.Find(tfkit.StringOf(id)); !found && !id.IsUnknown() {
 			addUnknownSSHKey(diags, replaces)
 			return
 		}

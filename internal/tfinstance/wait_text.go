@@ -50,7 +50,8 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	defer cancel()
 	lines, err := client.GetInstanceLogs(ctx, inst.ID, lastLogLines)
 	if err == nil && len(lines) > 0 {
-		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):], maxLogLine)
+		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):],
+			func(line string) tfkit.Text { return tfkit.Text(rental.Printable(line, maxLogLine)) })
 	}
 	return text
 }

@@ -42,6 +42,9 @@ type CreateOnce[T any] struct {
 	// Discard deletes an object whose response was lost, because the object is useless without the response. If
 	// Discard is nil, Run returns the object. If several objects match, Run does neither: another run may use one.
 	Discard func(context.Context, T) error
+
+	known map[string]bool // ids of objects that this creation did not create
+	lost  bool            // a response was lost
 }
 
 const (
@@ -68,95 +71,85 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	interrupted := ctx.Err
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
-	attempt := createAttempt[T]{once: &o, known: map[string]bool{}}
+	o.known = map[string]bool{}
 	for of := range o.Creations.created {
 		if of.service == o.Service {
-			attempt.known[of.id] = true
+			o.known[of.id] = true
 		}
 	}
 	for _, item := range before {
-		attempt.known[o.ID(item)] = true
+		o.known[o.ID(item)] = true
 	}
 	for try := 1; ; try++ {
-		made, err := attempt.create(ctx)
-		if err == nil || attempt.final || try == maxCreateAttempts || interrupted() != nil || ctx.Err() != nil {
+		made, retry, err := o.create(ctx)
+		if !retry || try == maxCreateAttempts || interrupted() != nil || ctx.Err() != nil {
 			return made, err
 		}
 	}
 }
 
-// createAttempt is the state of one Run.
-type createAttempt[T any] struct {
-	once  *CreateOnce[T]
-	known map[string]bool // ids of objects that this creation did not create
-	lost  bool            // a response was lost
-	final bool            // the error is final
-}
-
-// create sends one request and determines whether it created an object.
-func (a *createAttempt[T]) create(ctx context.Context) (T, error) {
+// create sends one request and determines whether it created an object. With an error, retry reports whether another
+// request may follow.
+func (o *CreateOnce[T]) create(ctx context.Context) (created T, retry bool, err error) {
 	var none T
-	made, err := a.once.Create(ctx)
+	made, err := o.Create(ctx)
 	if err == nil {
-		a.keep(made)
-		a.discardEarlier(ctx)
-		return made, nil
+		o.keep(made)
+		o.discardEarlier(ctx)
+		return made, false, nil
 	}
 	found := []T{made} // only its id could be read from the response
-	if a.once.ID(made) == "" {
-		refused := !rental.IsOutcomeUnknown(err) && !rental.IsInFlight(err)
-		if a.final = refused; refused && !a.lost {
-			return none, err
-		}
+	retry = o.ID(made) != "" || rental.IsOutcomeUnknown(err) || rental.IsInFlight(err)
+	if !retry && !o.lost {
+		return none, false, err
+	}
+	if o.ID(made) == "" {
 		var listErr error
-		if found, listErr = a.find(ctx); listErr != nil {
-			a.final = true
-			return none, errors.Join(
-				err,
-				fmt.Errorf("the list that would show whether it was created could not be read either: %w", listErr),
-			)
+		if found, listErr = o.find(ctx); listErr != nil {
+			return none, false, errors.Join(err,
+				fmt.Errorf("the list that would show whether it was created could not be read either: %w", listErr))
 		}
 	}
-	a.lost = true
-	if len(found) > 1 {
-		a.final = true
-		return none, errors.Join(err, a.ambiguous(found))
+	o.lost = true
+	switch {
+	case len(found) == 0:
+	case len(found) > 1:
+		return none, false, errors.Join(err, o.ambiguous(found))
+	case o.Discard == nil:
+		o.keep(found[0])
+		return found[0], false, nil
+	default:
+		if discardErr := o.discard(ctx, found[0]); discardErr != nil {
+			return none, false, errors.Join(err, discardErr)
+		}
 	}
-	if len(found) > 0 && a.once.Discard == nil {
-		a.keep(found[0])
-		return found[0], nil
-	}
-	if discardErr := a.discardAll(ctx, found); discardErr != nil {
-		a.final = true
-		return none, errors.Join(err, discardErr)
-	}
-	return none, err
+	return none, retry, err
 }
 
 // ambiguous describes objects of which this creation has created one at most. Another run may use the others.
-func (a *createAttempt[T]) ambiguous(found []T) error {
+func (o *CreateOnce[T]) ambiguous(found []T) error {
 	var ids []string
 	for _, item := range found {
-		ids = append(ids, a.once.ID(item))
+		ids = append(ids, o.ID(item))
 	}
 	return fmt.Errorf("one of %s may have been created, and another run may use the others: import or delete what is "+
 		"not needed, then apply again", strings.Join(ids, ", "))
 }
 
 // keep records an object of this process for the creations that follow.
-func (a *createAttempt[T]) keep(made T) {
-	if a.once.Creations.created == nil {
-		a.once.Creations.created = map[createdID]bool{}
+func (o *CreateOnce[T]) keep(made T) {
+	if o.Creations.created == nil {
+		o.Creations.created = map[createdID]bool{}
 	}
-	a.once.Creations.created[createdID{a.once.Service, a.once.ID(made)}] = true
-	a.known[a.once.ID(made)] = true
+	o.Creations.created[createdID{o.Service, o.ID(made)}] = true
+	o.known[o.ID(made)] = true
 }
 
 // find reads lists until one contains an object that matches, or no request can be in flight anymore.
-func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
-	pauses := backoff.Exponential{First: a.once.InFlight / (1<<(createListings-1) - 1)}
+func (o *CreateOnce[T]) find(ctx context.Context) ([]T, error) {
+	pauses := backoff.Exponential{First: o.InFlight / (1<<(createListings-1) - 1)}
 	for n := range createListings {
-		found, err := a.list(ctx)
+		found, err := o.list(ctx)
 		if err != nil || len(found) > 0 || n == createListings-1 || backoff.Sleep(ctx, pauses.Pause(n)) != nil {
 			return found, err
 		}
@@ -165,11 +158,11 @@ func (a *createAttempt[T]) find(ctx context.Context) ([]T, error) {
 }
 
 // list returns the objects that this creation may have created.
-func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
+func (o *CreateOnce[T]) list(ctx context.Context) ([]T, error) {
 	var found []T
-	all, err := a.once.List(ctx)
+	all, err := o.List(ctx)
 	for _, item := range all {
-		if !a.known[a.once.ID(item)] && a.once.Matches(item) {
+		if !o.known[o.ID(item)] && o.Matches(item) {
 			found = append(found, item)
 		}
 	}
@@ -178,22 +171,19 @@ func (a *createAttempt[T]) list(ctx context.Context) ([]T, error) {
 
 // discardEarlier deletes the object of an earlier request whose response was lost, if a list contains that object only
 // now. It ignores errors, because the new object is valid in any case.
-func (a *createAttempt[T]) discardEarlier(ctx context.Context) {
-	if !a.lost || a.once.Discard == nil {
+func (o *CreateOnce[T]) discardEarlier(ctx context.Context) {
+	if !o.lost || o.Discard == nil {
 		return
 	}
-	if found, err := a.list(ctx); err == nil && len(found) == 1 {
-		_ = a.discardAll(ctx, found) //nolint:errcheck // the new object is valid
+	if found, err := o.list(ctx); err == nil && len(found) == 1 {
+		_ = o.discard(ctx, found[0]) //nolint:errcheck // the new object is valid
 	}
 }
 
-func (a *createAttempt[T]) discardAll(ctx context.Context, items []T) error {
-	var problems []error
-	for _, item := range items {
-		a.known[a.once.ID(item)] = true
-		if err := a.once.Discard(ctx, item); err != nil && !rental.IsNotFound(err) {
-			problems = append(problems, fmt.Errorf("%s was created, but deleting it failed: %w", a.once.ID(item), err))
-		}
+func (o *CreateOnce[T]) discard(ctx context.Context, item T) error {
+	o.known[o.ID(item)] = true
+	if err := o.Discard(ctx, item); err != nil && !rental.IsNotFound(err) {
+		return fmt.Errorf("%s was created, but deleting it failed: %w", o.ID(item), err)
 	}
-	return errors.Join(problems...)
+	return nil
 }

@@ -18,8 +18,7 @@ func (r *Resource) DeleteObject(
 ) {
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	object, diags := GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := GetObject(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -1,8 +1,17 @@
 package tfkit
 
-import "github.com/hashicorp/terraform-plugin-framework/diag"
+import (
+	"context"
 
-// The other embed files contain a struct for each kind of type, which the types of that kind embed.
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+)
+
+// This file and embed_resource.go contain a struct for each kind of type, which the types of that kind embed.
 
 // RequireConfig is Ready, with an error if it is false.
 func (m *Meta) RequireConfig(diags *diag.Diagnostics) bool {
@@ -25,4 +34,114 @@ func requireKey(meta *Meta, diags *diag.Diagnostics) {
 		return
 	}
 	addMissingKey(diags)
+}
+
+// DataSource is embedded by every data source: it has the name of the type and the configured provider.
+type DataSource struct {
+	// Name is the type's name without the provider's, for example "offers".
+	Name string
+	// Public is true if the operation needs no key.
+	Public bool
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + d.Name
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.Meta, _ = req.ProviderData.(*Meta)
+	if !d.Public {
+		requireKey(d.Meta, &resp.Diagnostics)
+	}
+}
+
+// CanRead is false, with an error, if the provider configuration is not known.
+func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
+	if d.Public && d.Meta != nil && d.Meta.Client != nil {
+		return true
+	}
+	return d.Meta.RequireConfig(diags)
+}
+
+// CanReadOwn is CanRead for the part of a public list that the API returns only with a key.
+func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
+	requireKey(d.Meta, diags)
+	return !diags.HasError() && d.Meta.RequireConfig(diags)
+}
+
+// Ephemeral is embedded by every ephemeral resource: it has the name of the type and the configured provider.
+type Ephemeral struct {
+	// Name is the type's name without the provider's, for example "api_key".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements ephemeral.EphemeralResource.
+func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + e.Name
+}
+
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
+func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	e.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
+}
+
+// ListResource is embedded by every list resource: it has the name of the resource that it lists and the configured
+// provider.
+type ListResource struct {
+	// Name is the resource's name without the provider's, for example "instance".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements list.ListResource.
+func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + l.Name
+}
+
+// Configure implements list.ListResourceWithConfigure.
+func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	l.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
+}
+
+// CanList sets a model to the configuration. It is false, with an error in the stream, if that or the provider
+// configuration is not known.
+func (l *ListResource) CanList(
+	ctx context.Context,
+	req list.ListRequest,
+	stream *list.ListResultsStream,
+	config any,
+) bool {
+	diags := req.Config.Get(ctx, config)
+	if !diags.HasError() {
+		l.Meta.RequireConfig(&diags)
+	}
+	if diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+	}
+	return !diags.HasError()
+}
+
+// Action is embedded by every action: it has the name of the type and the configured provider.
+type Action struct {
+	// Name is the type's name without the provider's, for example "instance_stop".
+	Name string
+	// Meta is nil until the provider is configured.
+	Meta *Meta
+}
+
+// Metadata implements action.Action.
+func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + a.Name
+}
+
+// Configure implements action.ActionWithConfigure.
+func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
+	a.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }

@@ -19,9 +19,8 @@ import (
 func (r *Resource) RemoveMissing(
 	ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, kind Text, id string, lag time.Duration,
 ) {
-	object, diags := GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	if diags.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
+	object := GetObject(ctx, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
 		r.Meta.Client.LagLeft(object.CreatedAt, lag) > 0 {
 		return
 	}

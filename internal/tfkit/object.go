@@ -66,24 +66,20 @@ func (m *Meta) SetCreated(ctx context.Context, private PrivateSetter, object Obj
 }
 
 // GetObject returns the stored data of an object; the zero value if there is none.
-func GetObject(ctx context.Context, private PrivateGetter) (Object, diag.Diagnostics) {
-	object, diags := GetPrivate[Object](ctx, private, PrivateObject)
-	if object == nil {
-		return Object{}, diags
-	}
-	return *object, diags
+func GetObject(ctx context.Context, private PrivateGetter, diags *diag.Diagnostics) Object {
+	return GetPrivate[Object](ctx, private, PrivateObject, diags)
 }
 
 // CompleteObject returns the stored data of an object that was just found. It makes and stores the data first if there
 // is none, and updates the address, and the account if the API key could not read it before.
 func (m *Meta) CompleteObject(
-	ctx context.Context, stored PrivateGetter, private PrivateSetter,
-) (Object, diag.Diagnostics) {
-	object, diags := GetObject(ctx, stored)
+	ctx context.Context, stored PrivateGetter, private PrivateSetter, diags *diag.Diagnostics,
+) Object {
+	object := GetObject(ctx, stored, diags)
 	before := object
 	switch {
 	case diags.HasError():
-		return object, diags
+		return object
 	case object.Token == "":
 		object = m.NewObject(ctx)
 	case object.AccountID == "":
@@ -94,7 +90,7 @@ func (m *Meta) CompleteObject(
 	if object != before {
 		diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
 	}
-	return object, diags
+	return object
 }
 
 // CheckOrigin reports an error if an object that the API does not find may belong to another account or service than

@@ -26,12 +26,13 @@ func SetPrivate(ctx context.Context, private PrivateSetter, key string, value an
 	return private.SetKey(ctx, key, content)
 }
 
-// GetPrivate returns nil if there is no value, or one of another version.
-func GetPrivate[T any](ctx context.Context, private PrivateGetter, key string) (*T, diag.Diagnostics) {
-	content, diags := private.GetKey(ctx, key)
-	value := new(T)
-	if len(content) == 0 || json.Unmarshal(content, value) != nil {
-		return nil, diags
+// GetPrivate returns a stored value; the zero value if there is none, or one of another version.
+func GetPrivate[T any](ctx context.Context, private PrivateGetter, key string, diags *diag.Diagnostics) (value T) {
+	content, problems := private.GetKey(ctx, key)
+	diags.Append(problems...)
+	var stored T
+	if len(content) == 0 || json.Unmarshal(content, &stored) != nil {
+		return value
 	}
-	return value, diags
+	return stored
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -62,13 +61,18 @@ func joined(elements []string, separator Text, limit int) (text Text) {
 	return text
 }
 
-// Lines returns each element on an indented line, shortened to maxLength characters.
-func Lines(elements []string, maxLength int) Text {
-	var lines strings.Builder
-	for _, element := range elements {
-		lines.WriteString("\n  " + rental.Printable(element, maxLength))
+// maxLines is the maximum number of lines of a list in a Text.
+const maxLines = 50
+
+// Lines returns an indented line for each of the first items, and the number of the others.
+func Lines[T any](items []T, line func(T) Text) (lines Text) {
+	for _, item := range items[:min(len(items), maxLines)] {
+		lines += "\n  " + line(item)
 	}
-	return Text(lines.String())
+	if more := len(items) - maxLines; more > 0 {
+		lines += Textf("\n  … and %d more", more)
+	}
+	return lines
 }
 
 // pasteable matches ids that users can safely copy into a Terraform configuration or a shell. They contain no template

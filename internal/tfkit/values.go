@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -14,6 +15,18 @@ func OptionalString[T ~string](s T) types.String {
 		return types.StringNull()
 	}
 	return types.StringValue(string(s))
+}
+
+// StringOf returns the value of a string; empty for null, unknown and missing ones.
+func StringOf(value attr.Value) string {
+	s, _ := value.(types.String)
+	return s.ValueString()
+}
+
+// Int64Of returns the value of an integer; 0 for null, unknown and missing ones.
+func Int64Of(value attr.Value) int64 {
+	n, _ := value.(types.Int64)
+	return n.ValueInt64()
 }
 
 // Time is RFC 3339 in UTC, null for the zero time.

@@ -72,8 +72,7 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 
 // Close revokes the key.
 func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
-	opened, diags := tfkit.GetPrivate[ephemeralKey](ctx, req.Private, private)
-	resp.Diagnostics.Append(diags...)
+	opened := tfkit.GetPrivate[*ephemeralKey](ctx, req.Private, private, &resp.Diagnostics)
 	if opened == nil {
 		addUnreadablePrivate(&resp.Diagnostics)
 		return

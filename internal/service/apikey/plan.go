@@ -20,9 +20,8 @@ func (r *keyResource) ModifyPlan(
 	switch {
 	case req.State.Raw.IsNull():
 		// In a replacement, this is the second plan. The first one has set the private data.
-		protected, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateProtected)
-		resp.Diagnostics.Append(diags...)
-		if protected != nil && *protected {
+		protected := tfkit.GetPrivate[bool](ctx, req.Private, privateProtected, &resp.Diagnostics)
+		if protected {
 			addNotRevoked(&resp.Diagnostics, "The API key that this plan replaces")
 		}
 	case req.Plan.Raw.IsNull():
@@ -65,8 +64,7 @@ func (r *keyResource) modifyChange(
 	allowed := plan.AllowSelfRevoke.ValueBool() || plan.AllowSelfRevoke.IsUnknown()
 	protected := own && !(state.AllowSelfRevoke.ValueBool() && allowed)
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateProtected, protected)...)
-	left, diags := tfkit.GetPrivate[int64](ctx, req.Private, privateDaysLeft)
-	resp.Diagnostics.Append(diags...)
+	left := tfkit.GetPrivate[*int64](ctx, req.Private, privateDaysLeft, &resp.Diagnostics)
 	rotate := due(left, plan.RotateBeforeDays)
 	switch {
 	case rotate && protected:

@@ -71,8 +71,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		now, diags := fromAPI(ctx, state, key)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
-		_, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
-		resp.Diagnostics.Append(diags...)
+		r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 		if left := daysLeft(key.ExpiresAt, r.Meta.Client.Now()); left != nil {
 			resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateDaysLeft, *left)...)
 		}

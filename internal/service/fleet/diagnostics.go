@@ -33,8 +33,8 @@ const (
 	summaryOtherOwner    = "Fleet %s cannot take existing instances"
 )
 
-// maxLines is the number of members that a message lists.
-const maxLines = 50
+// maxSlots is the number of slots that a message names for one reason.
+const maxSlots = 50
 
 // outcome is what an apply reports.
 type outcome struct {
@@ -118,25 +118,14 @@ func failureLines(o outcome) tfkit.Text {
 		}
 		slots[text] = append(slots[text], string(slotText(f.Slot)))
 	}
-	return listed(texts, func(text tfkit.Text) tfkit.Text {
+	return tfkit.Lines(texts, func(text tfkit.Text) tfkit.Text {
 		concerned := slots[text]
 		more := tfkit.Text("")
-		if len(concerned) > maxLines {
-			more, concerned = tfkit.Textf(" and %d more", len(concerned)-maxLines), concerned[:maxLines]
+		if len(concerned) > maxSlots {
+			more, concerned = tfkit.Textf(" and %d more", len(concerned)-maxSlots), concerned[:maxSlots]
 		}
 		return tfkit.Text(strings.Join(concerned, ", ")) + more + ": " + text
 	})
-}
-
-// listed returns an indented line for each of the first items, and the number of the others.
-func listed[T any](items []T, line func(T) tfkit.Text) (lines tfkit.Text) {
-	for _, item := range items[:min(len(items), maxLines)] {
-		lines += "\n  " + line(item)
-	}
-	if more := len(items) - maxLines; more > 0 {
-		lines += tfkit.Textf("\n  … and %d more", more)
-	}
-	return lines
 }
 
 // failureText describes one slot in one line.
@@ -294,7 +283,7 @@ func rolledBackText(o outcome) tfkit.Text {
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 	text := tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
 		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)),
-		listed(o.Recovered, func(m fleet.Member) tfkit.Text {
+		tfkit.Lines(o.Recovered, func(m fleet.Member) tfkit.Text {
 			return slotText(m.Slot) + tfkit.Textf(": instance %s, ", m.Instance.ID) + tfinstance.CreatedText(m.Instance, now)
 		}))
 	if o.created {

@@ -21,7 +21,7 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []f
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
-		"replacement or destruction loses the disk of the member:"+listed(existing, func(c fleet.Change) tfkit.Text {
+		"replacement or destruction loses the disk of the member:"+tfkit.Lines(existing, func(c fleet.Change) tfkit.Text {
 		return slotText(c.Slot) + ": " + reason(plan, c)
 	}))
 }
@@ -94,7 +94,7 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name),
 		"Active instances with such names that this fleet does not have:"+
-			listed(others, func(inst rental.Instance) tfkit.Text {
+			tfkit.Lines(others, func(inst rental.Instance) tfkit.Text {
 				return tfkit.Textf("%s (%s)", inst.ID, inst.NameString())
 			})+"\n\n"+text)
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"context"
 	"net"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
@@ -74,7 +72,8 @@ func (m model) withMembers(members []fleet.Member) model {
 			config.WriteString(tfinstance.NoSSHConfig(name))
 			continue
 		}
-		host, port, user := text(values["ssh_host"]), number(values["ssh_port"]), text(values["ssh_user"])
+		host, user := tfkit.StringOf(values["ssh_host"]), tfkit.StringOf(values["ssh_user"])
+		port := tfkit.Int64Of(values["ssh_port"])
 		hosts = append(hosts, types.StringValue(net.JoinHostPort(host, strconv.FormatInt(port, 10))))
 		block, err := tfinstance.SSHConfigBlock(name, host, port, user)
 		if err != nil {
@@ -104,7 +103,7 @@ func memberValues(member fleet.Member, before map[string]attr.Value) map[string]
 		"ssh_host":      types.StringNull(),
 		"ssh_port":      types.Int64Null(),
 		"ssh_user":      types.StringNull(),
-		"url":           types.StringPointerValue(firstURL(inst.URLs, text(before["url"]))),
+		"url":           types.StringPointerValue(firstURL(inst.URLs, tfkit.StringOf(before["url"]))),
 		"generation":    types.Int64Null(),
 	}
 	if ssh := inst.SSH; ssh != nil {
@@ -213,35 +212,23 @@ func (m model) adopted(plan model) model {
 // memberFrom returns the member of an element of instances.
 func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 	member := fleet.Member{
-		Slot: slot, Generation: int(number(values["generation"])),
+		Slot: slot, Generation: int(tfkit.Int64Of(values["generation"])),
 		Instance: rental.Instance{
-			ID:     text(values["id"]),
-			Status: rental.InstanceStatus(text(values["status"])),
-			GPU:    rental.InstanceGPU{Slug: text(values["gpu"])},
-			Price:  rental.InstancePrice{RunningKopH: number(values["running_kop_h"])},
+			ID:     tfkit.StringOf(values["id"]),
+			Status: rental.InstanceStatus(tfkit.StringOf(values["status"])),
+			GPU:    rental.InstanceGPU{Slug: tfkit.StringOf(values["gpu"])},
+			Price:  rental.InstancePrice{RunningKopH: tfkit.Int64Of(values["running_kop_h"])},
 		},
-		Offer: fleet.Offer{ID: text(values["offer_id"])},
+		Offer: fleet.Offer{ID: tfkit.StringOf(values["offer_id"])},
 	}
-	if country := text(values["country"]); country != "" {
+	if country := tfkit.StringOf(values["country"]); country != "" {
 		member.Instance.Country = &country
 	}
 	return member
 }
 
-// text returns the value of a string, empty for null.
-func text(value attr.Value) string {
-	s, _ := value.(types.String)
-	return s.ValueString()
-}
-
-// number returns the value of an integer, 0 for null.
-func number(value attr.Value) int64 {
-	n, _ := value.(types.Int64)
-	return n.ValueInt64()
-}
-
 // spec returns the description of the fleet. It omits unknown filters.
-func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
+func (m model) spec() fleet.Spec {
 	size := int(m.Size.ValueInt64())
 	spec := fleet.Spec{
 		Name: m.Name.ValueString(), Size: size, MinReady: min(int(m.MinReady.ValueInt64()), size),
@@ -256,14 +243,13 @@ func (m model) spec(ctx context.Context) (fleet.Spec, diag.Diagnostics) {
 		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
 		WaitForOffer:   m.Wait(),
 		Ready:          m.Conditions(),
+		Queries:        m.Queries(m.OfferQueries.Elements()),
 	}
 	for _, element := range m.Same.Elements() {
-		spec.SameCountry = spec.SameCountry || text(element) == sameCountry
-		spec.SameGPU = spec.SameGPU || text(element) == sameGPU
+		spec.SameCountry = spec.SameCountry || tfkit.StringOf(element) == sameCountry
+		spec.SameGPU = spec.SameGPU || tfkit.StringOf(element) == sameGPU
 	}
-	queries, diags := m.Queries(ctx, m.OfferQueries.Elements())
-	spec.Queries = queries
-	return spec, diags
+	return spec
 }
 
 // applyTimeout is the default of timeouts.create and timeouts.update.

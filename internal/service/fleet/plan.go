@@ -60,14 +60,12 @@ func (r *fleetResource) planDestroy(
 ) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	name, members := state.ID.ValueString(), state.members(private)
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, name, memberIDs(members), true, &resp.Diagnostics)
 	if !r.Meta.Ready() {
 		return
@@ -80,8 +78,7 @@ func (r *fleetResource) planCreate(
 ) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -104,8 +101,7 @@ func (r *fleetResource) planUpdate(
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -116,16 +112,14 @@ func (r *fleetResource) planUpdate(
 		tfinstance.WarnTemplateReplaces(&resp.Diagnostics, "Fleet", plan.Template)
 	}
 	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
-	spec, diags := plan.spec(ctx)
-	resp.Diagnostics.Append(diags...)
+	spec := plan.spec()
 	changes := fleet.Changes(fleet.Plan(spec, members))
 	if !replaced {
 		planComputed(state, &plan, members, changes)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, destroyedSlots(changes))...)
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
 	if !r.Meta.Ready() {
 		return

@@ -31,8 +31,7 @@ func (r *fleetResource) checkCreate(
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
 		return
 	}
-	spec, problems := plan.spec(ctx)
-	diags.Append(problems...)
+	spec := plan.spec()
 	r.checkOffers(ctx, plan, spec, nil, fleet.Changes(fleet.Plan(spec, nil)), replaced, diags)
 }
 

@@ -86,12 +86,8 @@ func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []flee
 }
 
 // getMembers returns what is stored of the members; nil for nothing.
-func getMembers(ctx context.Context, private tfkit.PrivateGetter) (privateMembers, diag.Diagnostics) {
-	members, diags := tfkit.GetPrivate[privateMembers](ctx, private, keyMembers)
-	if members == nil {
-		return nil, diags
-	}
-	return *members, diags
+func getMembers(ctx context.Context, private tfkit.PrivateGetter, diags *diag.Diagnostics) privateMembers {
+	return tfkit.GetPrivate[privateMembers](ctx, private, keyMembers, diags)
 }
 
 // setDestroys stores the slots whose instances the plan destroys. Without any, it removes what another plan stored.
@@ -103,10 +99,9 @@ func setDestroys(ctx context.Context, private tfkit.PrivateSetter, slots []int) 
 }
 
 // protect marks the members that the plan does not destroy.
-func protect(ctx context.Context, private tfkit.PrivateGetter, members []fleet.Member) diag.Diagnostics {
-	planned, diags := tfkit.GetPrivate[[]int](ctx, private, keyDestroys)
+func protect(ctx context.Context, private tfkit.PrivateGetter, members []fleet.Member, diags *diag.Diagnostics) {
+	planned := tfkit.GetPrivate[[]int](ctx, private, keyDestroys, diags)
 	for i := range members {
-		members[i].Protected = planned == nil || !slices.Contains(*planned, members[i].Slot)
+		members[i].Protected = !slices.Contains(planned, members[i].Slot)
 	}
-	return diags
 }

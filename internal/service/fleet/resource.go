@@ -49,12 +49,11 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.Timeouts.Create(ctx, plan.applyTimeout())
 	resp.Diagnostics.Append(diags...)
-	spec, diags := plan.spec(ctx)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	object := r.Meta.NewObject(ctx)
+	spec := plan.spec()
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.Name}
 	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
@@ -77,13 +76,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -96,8 +90,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	object, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
-	resp.Diagnostics.Append(diags...)
+	object = r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, name, memberIDs(stored), false, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -137,10 +130,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.Timeouts.Update(ctx, plan.applyTimeout())
 	resp.Diagnostics.Append(diags...)
-	spec, diags := plan.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, state.ID)...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -150,15 +140,15 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	name := state.ID.ValueString()
 	members := r.refresh(ctx, name, state.adopted(plan).members(private), object, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	spec := plan.spec()
 	spec.Object, spec.Exists = lifecycle.Object{Token: object.Token, Fleet: name}, true
-	resp.Diagnostics.Append(protect(ctx, req.Private, members)...)
+	protect(ctx, req.Private, members, &resp.Diagnostics)
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 	result := r.engine().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
@@ -171,21 +161,18 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	private, diags := getMembers(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	private := getMembers(ctx, req.Private, &resp.Diagnostics)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	name, members := state.ID.ValueString(), state.members(private)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout+time.Duration(len(members))*memberTimeout)
 	resp.Diagnostics.Append(diags...)
-	spec, diags := state.spec(ctx)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	spec := state.spec()
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: name}
 	spec.Size = 0
 	result := r.engine().Apply(ctx, spec, members, timeout)

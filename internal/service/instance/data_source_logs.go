@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -65,10 +66,7 @@ func (d *logsDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	tail := int64(defaultTail)
-	if !config.Tail.IsNull() {
-		tail = config.Tail.ValueInt64()
-	}
+	tail := cmp.Or(config.Tail.ValueInt64(), defaultTail)
 	lines, err := d.Meta.Client.GetInstanceLogs(ctx, config.InstanceID.ValueString(), tail)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("read the log of instance %s", config.InstanceID.ValueString()), err)

@@ -46,13 +46,11 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 // addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
 // instance by its key.
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
-	var lines []string
-	for _, inst := range found {
-		lines = append(lines, string(tfkit.Textf("%s, %s, created %s, costs %s", inst.ID, inst.Status,
-			tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(inst.BurnKopH()))))
-	}
 	text := "Active instances with the planned name that this run has not read from the state:" +
-		tfkit.Lines(lines, maxDuplicateLine)
+		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
+			return tfkit.Textf("%s, %s, created %s, costs %s", inst.ID, inst.Status,
+				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(inst.BurnKopH()))
+		})
 	if !hasKey {
 		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
 			"more instance, and both are billed. "

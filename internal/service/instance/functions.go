@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -50,17 +49,9 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	if ssh.IsNull() {
 		return tfinstance.NoSSHConfig(alias), nil
 	}
-	var login struct {
-		Host    types.String `tfsdk:"host"`
-		Port    types.Int64  `tfsdk:"port"`
-		User    types.String `tfsdk:"user"`
-		Command types.String `tfsdk:"command"`
-	}
-	if err := function.FuncErrorFromDiags(ctx, ssh.As(ctx, &login, basetypes.ObjectAsOptions{})); err != nil {
-		return nil, err
-	}
-	host, user := login.Host.ValueString(), login.User.ValueString()
-	block, err := tfinstance.SSHConfigBlock(alias, host, login.Port.ValueInt64(), user)
+	login := ssh.Attributes()
+	block, err := tfinstance.SSHConfigBlock(
+		alias, tfkit.StringOf(login["host"]), tfkit.Int64Of(login["port"]), tfkit.StringOf(login["user"]))
 	if err != nil {
 		return nil, function.NewArgumentFuncError(1, "the login is not usable: "+err.Error())
 	}

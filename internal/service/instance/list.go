@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -96,10 +97,6 @@ func (m listModel) match(inst rental.Instance) bool {
 
 // display returns the display name of an instance, with its price.
 func display(inst rental.Instance) (id, name string) {
-	name = inst.ID
-	if inst.Name != nil {
-		name = *inst.Name
-	}
 	return inst.ID, fmt.Sprintf("%s (%s, %d × %s, %s per hour)",
-		name, inst.Status, inst.GPU.Count, inst.GPU.Name, tfkit.Rubles(inst.BurnKopH()))
+		cmp.Or(inst.NameString(), inst.ID), inst.Status, inst.GPU.Count, inst.GPU.Name, tfkit.Rubles(inst.BurnKopH()))
 }

@@ -140,12 +140,11 @@ func applied(plan model, inst rental.Instance) model {
 }
 
 // demand returns the demand for the offer of the planned instance.
-func (m model) demand(ctx context.Context) (market.Demand, diag.Diagnostics) {
-	queries, diags := m.queries(ctx)
+func (m model) demand() market.Demand {
 	return market.Demand{
-		Queries: queries, OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.Wait(), Order: m.Order(),
+		Queries: m.queries(), OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.Wait(), Order: m.Order(),
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
-	}, diags
+	}
 }
 
 // createTimeout returns timeouts.create. By default, the wait for an offer does not shorten the wait for the instance.
@@ -167,22 +166,17 @@ func (m model) target() lifecycle.Target {
 
 // instance returns the instance of a state with its type, its status, its prices and its hardware only.
 func (m model) instance() rental.Instance {
-	number := func(of types.Object, name string) types.Int64 {
-		value, _ := of.Attributes()[name].(types.Int64)
-		return value
-	}
-	slug, _ := m.GPU.Attributes()["slug"].(types.String)
+	gpu, price := m.GPU.Attributes(), m.Price.Attributes()
+	vram, _ := gpu["vram_gb"].(types.Int64)
 	return rental.Instance{
 		ID: m.ID.ValueString(), Type: rental.RentalType(m.Type.ValueString()),
 		Status:       rental.InstanceStatus(m.Status.ValueString()),
 		DesiredState: rental.DesiredState(m.DesiredState.ValueString()),
 		Price: rental.InstancePrice{
-			RunningKopH: number(m.Price, "running_kop_h").ValueInt64(),
-			StoppedKopH: number(m.Price, "stopped_kop_h").ValueInt64(),
+			RunningKopH: tfkit.Int64Of(price["running_kop_h"]), StoppedKopH: tfkit.Int64Of(price["stopped_kop_h"]),
 		},
 		GPU: rental.InstanceGPU{
-			Slug: slug.ValueString(), Count: number(m.GPU, "count").ValueInt64(),
-			VRAMGB: number(m.GPU, "vram_gb").ValueInt64Pointer(),
+			Slug: tfkit.StringOf(gpu["slug"]), Count: tfkit.Int64Of(gpu["count"]), VRAMGB: vram.ValueInt64Pointer(),
 		},
 		Country: m.Country.ValueStringPointer(),
 	}
@@ -190,6 +184,6 @@ func (m model) instance() rental.Instance {
 
 // queries returns offer_query and fallback_queries in order of preference. It omits unknown filters and unknown
 // queries.
-func (m model) queries(ctx context.Context) ([]market.Query, diag.Diagnostics) {
-	return m.Queries(ctx, append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...))
+func (m model) queries() []market.Query {
+	return m.Queries(append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...))
 }

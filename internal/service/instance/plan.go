@@ -50,8 +50,7 @@ func (r *instanceResource) planDestroy(
 ) {
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, "", []string{id.ValueString()}, true, &resp.Diagnostics)
 }
 
@@ -60,8 +59,7 @@ func (r *instanceResource) planCreate(
 ) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	replaced, diags := tfkit.GetPrivate[replacedInstance](ctx, req.Private, privateReplaced)
-	resp.Diagnostics.Append(diags...)
+	replaced := tfkit.GetPrivate[*replacedInstance](ctx, req.Private, privateReplaced, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || r.Meta == nil {
 		return
 	}
@@ -85,9 +83,8 @@ func (r *instanceResource) planUpdate(
 	if !state.Image.IsNull() && !plan.Image.Equal(state.Image) {
 		replacedBy = append(replacedBy, path.Root("image"))
 	}
-	notReady, diags := tfkit.GetPrivate[bool](ctx, req.Private, privateNotReady)
-	resp.Diagnostics.Append(diags...)
-	next := planConvergence(state, &plan, notReady != nil && *notReady)
+	notReady := tfkit.GetPrivate[bool](ctx, req.Private, privateNotReady, &resp.Diagnostics)
+	next := planConvergence(state, &plan, notReady)
 	if next == lifecycle.ActionReplace {
 		replacedBy = append(replacedBy, path.Root("status"))
 		outbid := state.Status.ValueString() == string(rental.StatusOutbid)
@@ -109,8 +106,7 @@ func (r *instanceResource) planUpdate(
 	replaced := replacedInstance{
 		ID: inst.ID, OfferID: state.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH,
 	}
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 	switch {
 	case !r.Meta.Ready():

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -50,8 +49,7 @@ func planCreateArguments(
 	if keep(argOfferID, state.OfferID, plan.OfferID) {
 		plan.OfferID = state.OfferID
 	}
-	missed, unknown, problems := missedTerm(ctx, state, *plan)
-	diags.Append(problems...)
+	missed, unknown := missedTerm(ctx, state, *plan, &diags)
 	configuredQuery := plan.OfferQuery
 	if keep(argOfferQuery, state.OfferQuery, plan.OfferQuery) && missed == "" && !unknown {
 		plan.OfferQuery = state.OfferQuery
@@ -89,9 +87,11 @@ func replaceOn(plan model, name string) (named, known bool) {
 
 // missedTerm returns the hardware term of a changed offer_query that the instance does not meet, empty if it meets all
 // terms of that query or of a fallback query, and whether that depends on an unknown value.
-func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unknown bool, diags diag.Diagnostics) {
+func missedTerm(
+	ctx context.Context, state, plan model, diags *diag.Diagnostics,
+) (missed tfkit.Text, unknown bool) {
 	if plan.OfferQuery.Equal(state.OfferQuery) || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
-		return "", false, nil
+		return "", false
 	}
 	inst := state.instance()
 	for _, element := range append([]attr.Value{plan.OfferQuery}, plan.FallbackQueries.Elements()...) {
@@ -100,51 +100,43 @@ func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unkn
 			unknown = true
 			continue
 		}
-		query, problems := plan.Query(ctx, object)
-		diags.Append(problems...)
-		diags.Append(acceptOtherSlug(ctx, state, inst.GPU.Slug, &query.OfferQuery)...)
-		if diags.HasError() {
-			return "", false, diags
+		query := tfkit.OfferQuery(object)
+		if acceptsOtherSlug(state, inst.GPU.Slug, query.GPU, diags) {
+			query.GPU = nil
 		}
-		term := missedByInstance(inst, query.OfferQuery)
+		term := missedByInstance(inst, query)
 		if term == "" {
-			return "", false, diags
+			return "", false
 		}
 		if missed == "" {
 			missed = term
 		}
 	}
 	if unknown || plan.FallbackQueries.IsUnknown() {
-		return "", true, diags
+		return "", true
 	}
-	return missed, false, diags
+	return missed, false
 }
 
-// acceptOtherSlug removes the term gpu if the instance may meet it despite a different slug: the API may return
-// different slugs for the GPU of an instance and for the GPU of its offer.
-func acceptOtherSlug(
-	ctx context.Context, state model, slug string, query *rental.OfferQuery,
-) (diags diag.Diagnostics) {
-	if len(query.GPU) == 0 || slices.Contains(query.GPU, slug) {
-		return nil
+// acceptsOtherSlug reports whether the instance may meet the term gpu of a query despite a different slug: the API may
+// return different slugs for the GPU of an instance and for the GPU of its offer.
+func acceptsOtherSlug(state model, slug string, gpus []string, diags *diag.Diagnostics) bool {
+	if len(gpus) == 0 || slices.Contains(gpus, slug) {
+		return false
 	}
 	if state.OfferQuery.IsNull() {
-		if imported := state.QuotedKopH.IsNull(); imported {
-			addOtherGPUSlug(&diags, state.ID.ValueString(), slug)
-			query.GPU = nil
+		imported := state.QuotedKopH.IsNull()
+		if imported {
+			addOtherGPUSlug(diags, state.ID.ValueString(), slug)
 		}
-		return diags
+		return imported
 	}
-	queries, diags := state.queries(ctx)
 	var prior []string
-	for _, query := range queries {
+	for _, query := range state.queries() {
 		prior = append(prior, query.GPU...)
 	}
 	inPrior := func(gpu string) bool { return slices.Contains(prior, gpu) }
-	if !inPrior(slug) && slices.ContainsFunc(query.GPU, inPrior) {
-		query.GPU = nil
-	}
-	return diags
+	return !inPrior(slug) && slices.ContainsFunc(gpus, inPrior)
 }
 
 // hasUnknownHardware reports whether a hardware term of a query is not fully known.

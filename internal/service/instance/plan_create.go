@@ -32,18 +32,15 @@ func (r *instanceResource) checkCreate(
 		return
 	}
 	// A GPU model that does not exist is a warning, also if a creation would wait for an offer or use another query.
-	gpus := tfinstance.QueryGPUs(plan.OfferQuery)
+	gpus := tfkit.OfferQuery(plan.OfferQuery).GPU
 	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, diags)
 	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, diags)
 	r.checkName(ctx, plan, hasKey, replaced, diags)
 	r.checkPrice(ctx, plan, replaced, diags)
 }
 
-// Bounds of the instances with the planned name in a warning.
-const (
-	maxDuplicateNames = 3
-	maxDuplicateLine  = 300 // characters
-)
+// maxDuplicateNames is the maximum number of instances with the planned name in a warning.
+const maxDuplicateNames = 3
 
 // checkName warns of active instances that have the planned name and that this process has not read from the state: an
 // interrupted run may have rented one of them. hasKey: a later apply recovers the planned instance by its key.
@@ -165,10 +162,7 @@ func (r *instanceResource) estimateQuery(
 	if plan.OfferQuery.IsUnknown() {
 		return 0, nil
 	}
-	demand, problems := plan.demand(ctx)
-	if problems.HasError() {
-		return 0, nil
-	}
+	demand := plan.demand()
 	if replaced != nil {
 		demand.Except = map[string]bool{replaced.OfferID: true}
 	}

@@ -53,9 +53,10 @@ func setNormalizedName(
 // hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.
 func hasNormalizedName(
 	ctx context.Context, private tfkit.PrivateGetter, configured types.String, inst rental.Instance,
+	diags *diag.Diagnostics,
 ) bool {
-	name, diags := tfkit.GetPrivate[normalizedName](ctx, private, privateName)
-	return !diags.HasError() && name != nil && *name == normalizedName{configured.ValueString(), inst.NameString()}
+	name := tfkit.GetPrivate[normalizedName](ctx, private, privateName, diags)
+	return name == normalizedName{configured.ValueString(), inst.NameString()}
 }
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.

@@ -55,9 +55,7 @@ func (p *progressReporter) Report(text tfkit.Text) {
 
 // Requesting is a lifecycle.Target.Requesting.
 func (p *progressReporter) Requesting(wanted rental.DesiredState) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report("is requested to " + verbFor(wanted))
+	p.Report("is requested to " + verbFor(wanted))
 }
 
 // Observed is a lifecycle.Target.Observed.

@@ -44,8 +44,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	demand, diags := plan.demand(ctx)
-	resp.Diagnostics.Append(diags...)
+	demand := plan.demand()
 	order := lifecycle.Order{
 		InstanceCreate: plan.Order(), ExpectedImage: plan.Image.ValueString(), Keys: r.keySource(plan, &resp.Diagnostics),
 		RecoverWithin: r.Meta.RecoverWithin, Target: plan.target(),
@@ -142,8 +141,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		r.Meta.WarnMissing(ctx, "instance", id, &resp.Diagnostics)
 		return
 	}
-	object, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
-	resp.Diagnostics.Append(diags...)
+	object := r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 	if tfinstance.Claim(r.Meta, object, "", []string{id}, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
@@ -151,7 +149,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		inst = r.Meta.Client.ReadOmitted(ctx, inst)
 	}
 	now := fromAPI(state, inst)
-	if hasNormalizedName(ctx, req.Private, state.Name, inst) {
+	if hasNormalizedName(ctx, req.Private, state.Name, inst, &resp.Diagnostics) {
 		now.Name = state.Name
 	}
 	completeImport(ctx, &now)
@@ -203,8 +201,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		return
 	}
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	r.converge(ctx, state, plan, current, object.CreatedAt, timeout, resp)
 }
 
@@ -250,8 +247,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	object, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

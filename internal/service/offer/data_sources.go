@@ -1,12 +1,14 @@
 package offer
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -26,20 +28,13 @@ func NewDataSources() datasource.DataSource {
 
 // Read implements datasource.DataSource.
 func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var config offersModel
+	var config types.Object
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
 		return
 	}
-	limit := int64(defaultResults)
-	if !config.MaxResults.IsNull() {
-		limit = config.MaxResults.ValueInt64()
-	}
-	query, diags := toQuery(ctx, config)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+	limit := cmp.Or(tfkit.Int64Of(config.Attributes()["max_results"]), defaultResults)
+	query := tfkit.OfferQuery(config)
 	ctx, skipped := tfkit.CollectSkipped(ctx)
 	offers, err := d.Meta.Cache.OffersWithin(ctx, query, int(limit), 0)
 	if err != nil {
@@ -47,11 +42,13 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "offers", *skipped)
-	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), config.GPU, &resp.Diagnostics)
-	config.Offers, config.IDs = []item{}, []string{}
+	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), query.GPU, &resp.Diagnostics)
+	items, ids := []item{}, []string{}
 	for _, offer := range offers {
-		config.Offers = append(config.Offers, fromAPI(offer))
-		config.IDs = append(config.IDs, offer.ID)
+		items = append(items, fromAPI(offer))
+		ids = append(ids, offer.ID)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, config)...)
+	resp.State.Raw = req.Config.Raw
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("offers"), items)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("ids"), ids)...)
 }

@@ -1,13 +1,7 @@
 package offer
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // item is an offer. A field is nil if the API omits it.
@@ -78,23 +72,4 @@ func fromAPI(o rental.Offer) item {
 		DLPerf: o.DLPerf,
 		Price:  price(o.Price),
 	}
-}
-
-// offersModel has the filters and the offers.
-type offersModel struct {
-	tfkit.OfferFilters
-	Type         types.String `tfsdk:"type"`
-	MaxPriceKopH types.Int64  `tfsdk:"max_price_kop_h"`
-	MaxResults   types.Int64  `tfsdk:"max_results"`
-
-	Offers []item   `tfsdk:"offers"`
-	IDs    []string `tfsdk:"ids"`
-}
-
-// toQuery returns the query of the API.
-func toQuery(ctx context.Context, m offersModel) (rental.OfferQuery, diag.Diagnostics) {
-	query, diags := m.Query(ctx)
-	query.Type = rental.RentalType(m.Type.ValueString())
-	query.MaxPriceKopH = m.MaxPriceKopH.ValueInt64Pointer()
-	return query, diags
 }

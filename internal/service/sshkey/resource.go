@@ -85,8 +85,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		r.RemoveMissing(ctx, req, resp, "SSH key", id, r.Meta.Cache.SSHKeys.Lag())
 	default:
 		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(state, key))...)
-		_, diags := r.Meta.CompleteObject(ctx, req.Private, resp.Private)
-		resp.Diagnostics.Append(diags...)
+		r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 	}
 }
 

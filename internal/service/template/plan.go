@@ -19,8 +19,7 @@ func (r *templateResource) ModifyPlan(
 	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() || !r.Meta.Ready() {
 		return
 	}
-	replaced, diags := tfkit.GetObject(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
+	replaced := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	r.checkLimit(ctx, replaced.Token != "", &resp.Diagnostics)
 }
 

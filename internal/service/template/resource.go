@@ -83,8 +83,7 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 		now, diags := fromAPI(ctx, state, template)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
-		_, diags = r.Meta.CompleteObject(ctx, req.Private, resp.Private)
-		resp.Diagnostics.Append(diags...)
+		r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 	}
 }
 
