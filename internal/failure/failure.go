@@ -6,68 +6,69 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Kind classifies errors.
-type Kind int
+// Kind classifies errors. It is a short text; the resources translate it into a message for users.
+type Kind string
 
 // The values of Kind. For the kinds of the first group, nothing was rented unless a comment states otherwise.
 const (
 	// Interrupted: the context ended first, with Err. A wait for offers sets Offers. A wait for an instance sets Last, the
 	// error of the last read or nil, and Missing.
-	Interrupted Kind = iota + 1
+	Interrupted Kind = "interrupted"
 	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request. If ConfiguredKey
 	// is not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age
 	// Within.
-	OutcomeUnknown
+	OutcomeUnknown Kind = "the outcome of the create request is unknown"
 	// NoOffer: no offer could be rented: see Offers. Last is about the last offer or the last list, or nil.
-	NoOffer
+	NoOffer Kind = "no offer could be rented"
 	// OfferRefused: OfferID cannot be rented: see Availability. Err is the error of the API, nil if nothing was requested.
-	OfferRefused
+	OfferRefused Kind = "the offer cannot be rented"
 	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
-	OffersUnreadable
+	OffersUnreadable Kind = "the offers cannot be read"
 	// NotLost: Instance was rented before under the key, and it is too old, or its age is unknown, for a killed run to be
 	// the most likely reason. Age is 0 if it is unknown, and Within is the highest age.
-	NotLost
+	NotLost Kind = "the instance of the key is not lost"
 	// OtherArguments: Instance, which was rented under the key, differs from the order in Differences.
-	OtherArguments
+	OtherArguments Kind = "the instance of the key has other arguments"
 	// InUse: the API returned Instance, which another object has. Replayed: both may have the same key.
-	InUse
+	InUse Kind = "the instance is in use"
 	// NotByKey: Instance has the name of a new member, and the API did not return it for the key of the member.
-	NotByKey
+	NotByKey Kind = "an instance has the name, but not the key"
 	// NotTried: an earlier failure, Err, applies here, too. Nothing was requested.
-	NotTried
+	NotTried Kind = "not tried"
 
 	// NotAsRequested: the new instance differs from its order in Differences. See Removal.
-	NotAsRequested
+	NotAsRequested Kind = "the instance is not as requested"
 	// AboveLimit: an offer, an instance or a sum of prices costs PriceKopH, and Limit is LimitKopH. See Removal. NowKopH
 	// is the sum without the instance.
-	AboveLimit
+	AboveLimit Kind = "above a price limit"
 
 	// Gone: the instance was destroyed outside this run, or the API does not find it.
-	Gone
+	Gone Kind = "destroyed elsewhere"
 	// NeedsReplacement: the instance failed, or was outbid and is to be replaced.
-	NeedsReplacement
+	NeedsReplacement Kind = "needs a replacement"
 	// Reverted: the API accepted a start or stop, and the instance later returned to its earlier state.
-	Reverted
+	Reverted Kind = "returned to its earlier state"
 	// OutbidAgain: the instance was outbid after each of Starts starts.
-	OutbidAgain
+	OutbidAgain Kind = "outbid again"
 	// KeptOutbid: the instance was outbid, and stays so.
-	KeptOutbid
+	KeptOutbid Kind = "kept outbid"
 	// StateRefused: the API refused a start or stop because of the status of the instance, with Err.
-	StateRefused
+	StateRefused Kind = "the API refused the change of state"
 	// NotDestroyed: the instance could not be destroyed, with Err. Accepted reports whether the API accepted the request.
-	NotDestroyed
+	NotDestroyed Kind = "not destroyed"
 	// NotPlanned: the instance would have to be destroyed, and the plan has not shown that.
-	NotPlanned
+	NotPlanned Kind = "not planned"
 
 	// NotEnoughFunds: the balance does not cover the funded hours of what a plan starts. See StartsKopH, NeedKop, HaveKop.
-	NotEnoughFunds
+	NotEnoughFunds Kind = "not enough funds"
 	// AccountUnreadable: the account could not be compared with a limit, with Err.
-	AccountUnreadable
+	AccountUnreadable Kind = "the account cannot be read"
 )
 
 // Availability describes an offer that cannot be rented.
@@ -159,34 +160,9 @@ type Error struct {
 	Warning bool
 }
 
-var texts = map[Kind]string{
-	Interrupted:       "interrupted",
-	OutcomeUnknown:    "the outcome of the create request is unknown",
-	NoOffer:           "no offer could be rented",
-	OfferRefused:      "the offer cannot be rented",
-	OffersUnreadable:  "the offers cannot be read",
-	NotLost:           "the instance of the key is not lost",
-	OtherArguments:    "the instance of the key has other arguments",
-	InUse:             "the instance is in use",
-	NotByKey:          "an instance has the name, but not the key",
-	NotTried:          "not tried",
-	NotAsRequested:    "the instance is not as requested",
-	AboveLimit:        "above a price limit",
-	Gone:              "destroyed elsewhere",
-	NeedsReplacement:  "needs a replacement",
-	Reverted:          "returned to its earlier state",
-	OutbidAgain:       "outbid again",
-	KeptOutbid:        "kept outbid",
-	StateRefused:      "the API refused the change of state",
-	NotDestroyed:      "not destroyed",
-	NotPlanned:        "not planned",
-	NotEnoughFunds:    "not enough funds",
-	AccountUnreadable: "the account cannot be read",
-}
-
-// Error is a short text. The resources translate Kind into a message for users.
+// Error is a short text.
 func (e *Error) Error() string {
-	text := texts[e.Kind]
+	text := string(e.Kind)
 	if e.OfferID != "" {
 		text += fmt.Sprintf(" (offer %s)", e.OfferID)
 	}
@@ -210,18 +186,13 @@ func As(err error) Error {
 	return Error{}
 }
 
-// KindOf returns the kind of an error, 0 if it is not an Error.
+// KindOf returns the kind of an error, empty if it is not an Error.
 func KindOf(err error) Kind { return As(err).Kind }
 
 // Exceeds reports whether an error is about one of some limits.
 func Exceeds(err error, limits ...Limit) bool {
 	e := As(err)
-	for _, limit := range limits {
-		if e.Kind == AboveLimit && e.Limit == limit {
-			return true
-		}
-	}
-	return false
+	return e.Kind == AboveLimit && slices.Contains(limits, e.Limit)
 }
 
 // MayBelongToOther reports whether an error is about an instance that another object may have.

@@ -148,10 +148,8 @@ func ParseMemberName(name string) (fleet string, slot int, ok bool) {
 	return parts[1], slot, err == nil
 }
 
-func bySlot(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) }
-
 func sortBySlot(members []Member) []Member {
-	slices.SortStableFunc(members, bySlot)
+	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) })
 	return members
 }
 

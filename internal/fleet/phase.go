@@ -53,7 +53,6 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 		}
 		p.Changes, p.decided = r.planAgain(p.Changes), nil
 		clear(r.failures)
-		p.search.Restart()
 	}
 }
 
@@ -111,27 +110,22 @@ func (p *phase) begin(ctx context.Context, change Change, work func() slotResult
 	}()
 }
 
-// handle records an event.
+// handle records an event. A failure ends the phase if it is strict, or if the failure concerns all slots.
 func (p *phase) handle(e event) {
-	switch {
-	case e.ended != nil:
-		p.running--
-		p.recordAndDecide(e.change, *e.ended)
-	case e.change.Generation == 0 && p.generation == 0:
-		p.generation = e.generation
+	if e.ended == nil {
+		if e.change.Generation == 0 && p.generation == 0 {
+			p.generation = e.generation
+		}
+		return
 	}
-}
-
-// recordAndDecide records what became of a slot. A failure ends the phase if it is strict, or if the failure concerns
-// all slots.
-func (p *phase) recordAndDecide(change Change, result slotResult) {
-	p.record(result)
-	err := result.err
+	p.running--
+	p.record(*e.ended)
+	err := e.ended.err
 	_, api := errors.AsType[*rental.Error](err)
-	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == 0
+	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == ""
 	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
 	foreign := !p.Exists && failure.MayBelongToOther(err)
-	if err != nil && (p.Strict || change.Action.Rents() && (refused || limited || foreign)) {
+	if err != nil && (p.Strict || e.change.Action.Rents() && (refused || limited || foreign)) {
 		p.end(err)
 	}
 }
@@ -233,12 +227,12 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved [
 	for _, change := range fills {
 		room += change.Instance.Price.RunningKopH
 	}
-	p.search.Join(p.demand(fills).Existing)
+	p.search.Restart(p.demand(fills).Existing)
 	var offers []lifecycle.Candidate
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		offers, err = p.search.Take(ctx, len(fills), need, wait, room)
+		offers, err = p.search.Take(ctx, len(fills), need, wait, room, nil)
 	}()
 	p.handleUntil(done, noSlot)
 	if !p.All && p.search.Wait > 0 && failure.KindOf(err) == failure.OffersUnreadable {

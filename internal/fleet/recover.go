@@ -66,7 +66,7 @@ func (r *run) recover(ctx context.Context, changes []Change, named map[int][]ren
 		switch {
 		case found[i].ID == "":
 		case first != nil && !r.Exists:
-			r.Lifecycle.Release(r.order(change), found[i])
+			r.Lifecycle.Owners.Release(found[i].ID, r.Object)
 		default:
 			r.keep(change, found[i])
 		}

@@ -110,7 +110,7 @@ func (w slotContext) reserve(
 	ctx context.Context, member Member, hold spending.HoldFunc, search *market.Search, reserved *reservedOffer,
 ) error {
 	if reserved.candidate == nil {
-		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH)
+		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH, nil)
 		if err != nil {
 			return err
 		}

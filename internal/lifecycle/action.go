@@ -13,22 +13,17 @@ const (
 )
 
 // Action is the next step that takes an instance to its desired state.
-type Action int
+type Action string
 
 // The values of Action.
 const (
-	ActionNone    Action = iota // it has reached the desired state
-	ActionWait                  // it is changing, or in a status that this version does not know
-	ActionStart                 // it has to be started, or needs a new bid
-	ActionStop                  // it has to be stopped
-	ActionReplace               // the instance is lost: only a replacement can reach the state
-	ActionGone                  // it is destroyed, or about to be
+	ActionNone    Action = "none"    // it has reached the desired state
+	ActionWait    Action = "wait"    // it is changing, or in a status that this version does not know
+	ActionStart   Action = "start"   // it has to be started, or needs a new bid
+	ActionStop    Action = "stop"    // it has to be stopped
+	ActionReplace Action = "replace" // the instance is lost: only a replacement can reach the state
+	ActionGone    Action = "gone"    // it is destroyed, or about to be
 )
-
-// String returns the name of the action.
-func (a Action) String() string {
-	return [...]string{"none", "wait", "start", "stop", "replace", "gone"}[a]
-}
 
 // NextAction returns the next action for an instance. It depends only on Status and DesiredState, and applies to an
 // instance for which this run has requested no start or stop.

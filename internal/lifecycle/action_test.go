@@ -77,7 +77,7 @@ func TestNextAction(t *testing.T) {
 			inst := rental.Instance{Status: status, DesiredState: desired}
 			for n, wanted := range []rental.DesiredState{rental.DesiredRunning, rental.DesiredStopped} {
 				for m, onOutbid := range []OutbidPolicy{OutbidRestart, OutbidKeep, OutbidReplace} {
-					if got := NextAction(inst, wanted, onOutbid).String(); got != row[3*n+m] {
+					if got := NextAction(inst, wanted, onOutbid); string(got) != row[3*n+m] {
 						t.Errorf("%s with the desired state %q, wanted %s, on_outbid %s: %s, want %s",
 							status, desired, wanted, onOutbid, got, row[3*n+m])
 					}

@@ -26,7 +26,7 @@ func (c *creation) createOnce(offerID string) (rental.Instance, rental.Replay, e
 			return inst, replay, err
 		}
 		pause, again := a.next(err)
-		c.lost = c.lost || a.lost != nil && offerID != noOffer.Offer.ID
+		c.lost = c.lost || a.lost != nil && offerID != noOffer
 		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
 			return rental.Instance{}, rental.NotReplayed, a.outcome(err)
 		}
@@ -46,22 +46,9 @@ type attempts struct {
 	aboveCap      error     // the price of the offer rose above the cap after a response was lost
 }
 
-const (
-	retryGrowth = 1.3
-	// longestRetryPause is the longest pause between two attempts, in poll intervals.
-	longestRetryPause = 6
-	retryJitter       = 0.2
-)
-
 // next returns whether to repeat the request after err, and the pause before.
 func (a *attempts) next(err error) (pause time.Duration, again bool) {
-	pauses := backoff.Exponential{
-		First:  a.manager.PollInterval,
-		Max:    longestRetryPause * a.manager.PollInterval,
-		Factor: retryGrowth,
-		Jitter: retryJitter,
-	}
-	pause = pauses.Pause(a.made)
+	pause = a.manager.pauses().Pause(a.made)
 	a.made++
 	response, _ := errors.AsType[*rental.Error](err)
 	if response != nil && response.InFlightUntil.After(a.inFlightUntil) {
@@ -111,12 +98,12 @@ func (a *attempts) outcome(err error) error {
 // checkPrice reads the offer again before a repetition. If its price has risen above the cap, the repetition uses
 // noOffer and can only return the instance that an earlier attempt rented.
 func (a *attempts) checkPrice(ctx context.Context) {
-	if a.Target.MaxPriceKopH == 0 || a.order.OfferID == noOffer.Offer.ID {
+	if a.Target.MaxPriceKopH == 0 || a.order.OfferID == noOffer {
 		return
 	}
 	if _, err := a.readOffer(ctx, a.order.OfferID); failure.Exceeds(err, failure.MaxPrice) {
 		a.aboveCap = err
-		a.order.OfferID = noOffer.Offer.ID
+		a.order.OfferID = noOffer
 	}
 }
 

@@ -212,10 +212,10 @@ func TestRent_Refused(t *testing.T) {
 	for name, test := range map[string]struct {
 		offer        string // after the refusal
 		responses    responses
-		kind         failure.Kind // 0: an instance
+		kind         failure.Kind // empty: an instance
 		availability failure.Availability
 	}{
-		"the price has changed":     {offerAt90, responses{conflict, replays}, 0, 0},
+		"the price has changed":     {offerAt90, responses{conflict, replays}, "", 0},
 		"it changes each time":      {offerAt90, responses{conflict}, refused, free},
 		"the price rose above":      {offerAt200, responses{conflict}, failure.AboveLimit, 0},
 		"the price is the same":     {offerAt100, responses{conflict}, refused, free},
@@ -223,7 +223,7 @@ func TestRent_Refused(t *testing.T) {
 		"not readable":              {"", responses{conflict}, refused, failure.AvailabilityUnknown},
 		"its disk is too small":     {offerAt100, responses{refuses(422, rental.CodeValidation)}, refused, free},
 		"a 404, but it is listed":   {offerAt100, responses{refuses(404, rental.CodeNotFound)}, refused, free},
-		"another refusal":           {offerAt100, responses{refuses(402, rental.CodeInsufficientFunds)}, 0, 0},
+		"another refusal":           {offerAt100, responses{refuses(402, rental.CodeInsufficientFunds)}, "", 0},
 		"an unknown outcome, a 409": {offerAt90, responses{cuts, conflict}, failure.OutcomeUnknown, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,14 +28,9 @@ type Conditions struct {
 }
 
 const (
-	conditionSSH  = "ssh_reachable"
-	conditionURLs = "urls_reachable"
-	conditionLog  = "log_pattern"
-
 	// probeTimeout limits one connection to an instance.
 	probeTimeout = 5 * time.Second
-	// maxBannerLines is the number of lines that an SSH server may send before its version (RFC 4253, section 4.2).
-	maxBannerLines = 50
+	// maxBannerBytes limits the lines that an SSH server may send before its version (RFC 4253, section 4.2).
 	maxBannerBytes = 16 << 10
 	// logTail is the number of lines that are read of a startup log, the maximum of the API.
 	logTail = 1000
@@ -55,14 +50,6 @@ func newNetwork() network {
 	}}
 }
 
-// conditions checks the conditions of one wait. A condition that was met stays met until the instance stops.
-type conditions struct {
-	met     []string
-	missing []failure.Missing
-	logRead time.Time // when the log was read last
-	logErr  error     // what it lacks
-}
-
 // meetsConditions reports whether a running instance meets the conditions of the target.
 func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) bool {
 	var checks []func() failure.Missing
@@ -73,9 +60,9 @@ func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) b
 			})
 		}
 	}
-	add(c.Ready.SSHReachable, conditionSSH, c.manager.network.checkSSH)
-	add(c.Ready.URLsReachable, conditionURLs, c.checkURLs)
-	add(c.Ready.LogPattern != nil, conditionLog, c.checkLog)
+	add(c.Ready.SSHReachable, "ssh_reachable", c.manager.network.checkSSH)
+	add(c.Ready.URLsReachable, "urls_reachable", c.checkURLs)
+	add(c.Ready.LogPattern != nil, "log_pattern", c.checkLog)
 	results := make([]failure.Missing, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
@@ -114,10 +101,7 @@ func (n network) checkSSH(ctx context.Context, inst rental.Instance) error {
 	defer stop()
 	defer conn.Close()
 	lines := bufio.NewScanner(io.LimitReader(conn, maxBannerBytes))
-	for range maxBannerLines {
-		if !lines.Scan() {
-			break
-		}
+	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "SSH-") {
 			return nil
 		}
@@ -128,7 +112,7 @@ func (n network) checkSSH(ctx context.Context, inst rental.Instance) error {
 // checkURLs requests each web page of an instance. A response without the pages does not meet the condition, unless the
 // template has none.
 func (c *converger) checkURLs(ctx context.Context, inst rental.Instance) error {
-	if inst.Omitted.URLs && c.expectsURLs(ctx, inst) {
+	if inst.Omitted.URLs && c.expected(ctx, inst).urls {
 		return errors.New("the API did not return the pages")
 	}
 	n := c.manager.network
@@ -176,7 +160,7 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 	}
 	c.logRead = time.Now()
 	// Retries would delay the next observation of the instance, and exceed the budget.
-	lines, err := c.client.GetInstanceLogs(rental.WithoutRetries(ctx), inst.ID, logTail)
+	lines, err := c.manager.Client.GetInstanceLogs(rental.WithoutRetries(ctx), inst.ID, logTail)
 	matches := func(line string) bool { return c.Ready.LogPattern.MatchString(strings.TrimRight(line, "\r\n")) }
 	switch {
 	case err != nil:

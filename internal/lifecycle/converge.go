@@ -47,7 +47,7 @@ type Outcome struct {
 // use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
 // Errors are of type *failure.Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
-	c := m.newConverger(target)
+	c := &converger{manager: m, Target: target}
 	inst, err := c.run(ctx, inst)
 	return inst, c.outcome(), err
 }
@@ -56,28 +56,22 @@ func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Tar
 type converger struct {
 	Target
 	manager *Manager
-	client  *rental.Client
 
 	// accept is called with every observation of a new instance. An error means that the instance must not run.
 	accept   func(ctx context.Context, inst rental.Instance) *failure.Error
 	rejected *failure.Error // the error of accept
 
-	seen      bool           // a request has found the instance
-	last      *request       // the last start or stop; nil if none was requested
-	starts    int            // requested starts
-	heldKopH  int64          // the price for which Hold allowed the instance
-	stops     int            // requested stops
-	aboveCap  *failure.Error // a start cost more than a limit, so the instance is being stopped
-	readError error          // of the last read or check; nil if it succeeded
-	// priceError is why the price could not be compared with the limits again; nil if it was, or need not be.
-	priceError error
+	seen     bool           // a request has found the instance
+	last     *request       // the last start or stop; nil if none was requested
+	starts   int            // requested starts
+	heldKopH int64          // the price for which Hold allowed the instance
+	stops    int            // requested stops
+	aboveCap *failure.Error // a start cost more than a limit, so the instance is being stopped
+	// readError is the error of the last read, or why the price could not be compared with the limits after it; nil if
+	// both succeeded.
+	readError error
 
 	readiness
-	conditions
-}
-
-func (m *Manager) newConverger(target Target) *converger {
-	return &converger{manager: m, client: m.Client, Target: target}
 }
 
 func (c *converger) outcome() Outcome { return Outcome{Requested: c.last != nil, NoSSH: c.noSSH} }
@@ -118,7 +112,7 @@ func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Inst
 		}
 		return false, err
 	}
-	err := c.manager.poller.wait(ctx, inst.ID, false, c.pause(), check)
+	err := c.manager.wait(ctx, inst.ID, false, c.pause(), check)
 	return inst, err
 }
 
@@ -151,7 +145,7 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if err != nil {
 		return false, err
 	}
-	if next == ActionNone && c.priceError == nil && c.isReady(ctx, *inst) {
+	if next == ActionNone && c.readError == nil && c.isReady(ctx, *inst) {
 		return true, nil
 	}
 	if c.Observed != nil {
@@ -182,7 +176,7 @@ func (c *converger) next(inst rental.Instance) (Action, error) {
 
 func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	c.stops++
-	return c.send(ctx, inst, c.client.StopInstance)
+	return c.send(ctx, inst, c.manager.Client.StopInstance)
 }
 
 // send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
@@ -209,7 +203,7 @@ func (c *converger) send(
 
 // mayAppear reports whether a 404 can mean that the API does not find the new instance yet.
 func (c *converger) mayAppear() bool {
-	return !c.seen && c.client.LagLeft(c.CreatedAt, rental.NewInstanceLag) > 0
+	return !c.seen && c.manager.Client.LagLeft(c.CreatedAt, rental.NewInstanceLag) > 0
 }
 
 func (c *converger) failure(kind failure.Kind) *failure.Error {

@@ -35,7 +35,7 @@ func classOf(err error) string {
 		return ""
 	case e.Kind == failure.AboveLimit:
 		return [...]string{"not started", "destroyed", "stopped", "not removed"}[e.Removal]
-	case e.Kind != 0:
+	case e.Kind != "":
 		return map[failure.Kind]string{
 			failure.NeedsReplacement: "needs a replacement", failure.OutbidAgain: "outbid again", failure.Gone: "gone",
 			failure.Reverted: "reverted", failure.StateRefused: "refused", failure.Interrupted: "interrupted",

@@ -33,7 +33,7 @@ func (m *Manager) requestDestroy(
 	for attempt := 0; ; attempt++ {
 		inst, err = m.Client.DeleteInstance(ctx, id)
 		if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) {
-			if now, readErr := m.poller.Get(ctx, id); readErr == nil && now.Destroyed() {
+			if now, readErr := m.Get(ctx, id); readErr == nil && now.Destroyed() {
 				inst, err = now, nil
 			} else if rental.IsNotFound(readErr) {
 				err = readErr
@@ -72,7 +72,7 @@ func (m *Manager) setDestroyed(id string) {
 // awaitDestroyed waits until an instance with the status destroying is destroyed. It tolerates an API that does not
 // respond.
 func (m *Manager) awaitDestroyed(ctx context.Context, id string) error {
-	return m.poller.wait(ctx, id, true, m.pauses().Pause,
+	return m.wait(ctx, id, true, m.pauses().Pause,
 		func(_ context.Context, inst rental.Instance, err error) (bool, error) {
 			switch {
 			case rental.IsNotFound(err):
@@ -90,7 +90,7 @@ func (m *Manager) requestStop(ctx context.Context, id string) (rental.Instance, 
 	for attempt := 0; ; attempt++ {
 		stopped, err := m.Client.StopInstance(ctx, id)
 		if rental.IsConflict(err) || err != nil && !rental.IsDefinitive(err) {
-			if now, readErr := m.poller.Get(ctx, id); readErr == nil && !now.BillsGPU() {
+			if now, readErr := m.Get(ctx, id); readErr == nil && !now.BillsGPU() {
 				return now, nil
 			}
 		}
@@ -109,7 +109,7 @@ func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.I
 	if err == nil || rental.IsDefinitive(err) {
 		return inst, err
 	}
-	now, readErr := m.poller.Get(ctx, id)
+	now, readErr := m.Get(ctx, id)
 	if readErr == nil && now.NameString() == (rental.Instance{Name: name}).NameString() {
 		return now, nil
 	}

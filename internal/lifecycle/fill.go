@@ -26,15 +26,12 @@ func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (R
 }
 
 // Recover returns the instance that an earlier run rented under the key. It is an error of the kind NoOffer if there is
-// none. The caller continues with Finish, or with Release.
+// none. The caller continues with Finish, or with Owners.Release.
 func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
 	c, end := m.newCreation(ctx, order)
 	defer end()
 	return c.recover(ctx, &failure.Error{Kind: failure.NoOffer})
 }
-
-// Release gives up an instance that Recover returned.
-func (m *Manager) Release(order Order, rented Rented) { m.Owners.release(rented.ID, order.Object) }
 
 // Finish takes a rented instance to its target.
 func (m *Manager) Finish(ctx context.Context, order Order, rented Rented) (Rented, error) {
@@ -49,7 +46,7 @@ func (m *Manager) Finish(ctx context.Context, order Order, rented Rented) (Rente
 	if rented.Candidate != nil {
 		target.OfferID = rented.Candidate.Offer.ID
 	}
-	c := m.newConverger(target)
+	c := &converger{manager: m, Target: target}
 	c.accept = func(ctx context.Context, inst rental.Instance) *failure.Error {
 		rented.Instance = inst
 		if rented.QuotedKopH == 0 {

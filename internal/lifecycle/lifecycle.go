@@ -15,7 +15,7 @@ import (
 // Manager rents, starts, stops and destroys instances. All waits share one poller. It is safe for concurrent use.
 type Manager struct {
 	Config
-	poller  poller
+	poller
 	network network
 	logs    logBudget
 	rentals chan struct{} // limits the creations in flight
@@ -41,20 +41,15 @@ func New(config Config) *Manager {
 	}
 }
 
-// Get reads an instance. Simultaneous calls share a request.
-func (m *Manager) Get(ctx context.Context, id string) (rental.Instance, error) {
-	return m.poller.Get(ctx, id)
-}
-
 const (
 	pauseGrowth = 1.3
-	// longestPause is the longest pause between two reads, in poll intervals.
+	// longestPause is the longest pause, in poll intervals.
 	longestPause = 6
-	// pauseJitter keeps processes that started together from reading at the same time.
+	// pauseJitter keeps processes that started together from sending requests at the same time.
 	pauseJitter = 0.1
 )
 
-// pauses returns the pauses between the reads of a wait.
+// pauses returns the pauses between the reads of a wait, and between the attempts of a request.
 func (m *Manager) pauses() backoff.Exponential {
 	return backoff.Exponential{
 		First: m.PollInterval, Max: longestPause * m.PollInterval, Factor: pauseGrowth, Jitter: pauseJitter,

@@ -49,8 +49,8 @@ func (o *Owners) destroyed(id string) {
 	o.set(id, object)
 }
 
-// release gives up an instance that an object has.
-func (o *Owners) release(id string, object Object) {
+// Release gives up an instance that an object has.
+func (o *Owners) Release(id string, object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.objects[id].Token == object.Token {

@@ -26,10 +26,7 @@ type listing struct {
 	cut       bool // there are more
 }
 
-// check decides whether a wait is over. It receives the instance, or the error of the read.
-type check func(ctx context.Context, inst rental.Instance, err error) (done bool, failure error)
-
-// Get reads an instance now.
+// Get reads an instance now. Simultaneous calls share a request.
 func (p *poller) Get(ctx context.Context, id string) (rental.Instance, error) {
 	p.waiting.Add(1)
 	defer p.waiting.Add(-1)
@@ -37,11 +34,12 @@ func (p *poller) Get(ctx context.Context, id string) (rental.Instance, error) {
 	return inst, cmp.Or(ctx.Err(), err)
 }
 
-// wait reads an instance after each pause until check returns true or an error. The cached instances are invalidated
-// afterwards. destroyAccepted: the API has accepted the destruction of the instance, so it is destroyed if the listing
-// of active instances does not contain it.
+// wait reads an instance after each pause until check returns true or an error. check receives the instance, or the
+// error of the read. The cached instances are invalidated afterwards. destroyAccepted: the API has accepted the
+// destruction of the instance, so it is destroyed if the listing of active instances does not contain it.
 func (p *poller) wait(
-	ctx context.Context, id string, destroyAccepted bool, pause func(attempt int) time.Duration, check check,
+	ctx context.Context, id string, destroyAccepted bool, pause func(attempt int) time.Duration,
+	check func(ctx context.Context, inst rental.Instance, err error) (done bool, failure error),
 ) error {
 	defer p.client.Invalidate("instances")
 	p.waiting.Add(1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -30,6 +31,11 @@ type readiness struct {
 	observations int        // of it running
 	addresses    *addresses // that its template provides; nil until it was read
 	noSSH        bool       // it lacks the SSH address that its template provides
+
+	met     []string // conditions, which stay met until the instance stops
+	missing []failure.Missing
+	logRead time.Time // when the log was read last
+	logErr  error     // what it lacks
 }
 
 // addresses lists the addresses that a running instance of a template gets.
@@ -54,7 +60,7 @@ func (c *converger) hasAddresses(ctx context.Context, inst rental.Instance) bool
 	}
 	c.noSSH = inst.SSH == nil && (c.addresses == nil || c.addresses.ssh)
 	if inst.Omitted.URLs {
-		return c.observations >= minObservations || !c.expectsURLs(ctx, inst)
+		return c.observations >= minObservations || !c.expected(ctx, inst).urls
 	}
 	return len(MissingURLs(inst)) == 0 || c.ranFor(urlIntervals)
 }
@@ -65,35 +71,25 @@ func (c *converger) ranFor(intervals int) bool {
 		time.Since(c.runningSince) >= time.Duration(intervals)*c.manager.PollInterval
 }
 
-// expectsSSH reports whether the template has SSH. It is true if the template cannot be read.
+// expectsSSH reports whether the instance may still get an SSH address.
 func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
-	switch {
-	case time.Since(c.runningSince) < noSSHIntervals*c.manager.PollInterval:
+	if time.Since(c.runningSince) < noSSHIntervals*c.manager.PollInterval {
 		return true
-	case c.ranFor(sshIntervals):
-		return false
 	}
-	expected, err := c.expectedAddresses(ctx, inst)
-	return err != nil || expected.ssh
+	return !c.ranFor(sshIntervals) && c.expected(ctx, inst).ssh
 }
 
-// expectsURLs reports whether the template has web pages. It is true if the template cannot be read.
-func (c *converger) expectsURLs(ctx context.Context, inst rental.Instance) bool {
-	expected, err := c.expectedAddresses(ctx, inst)
-	return err != nil || expected.urls
-}
-
-// expectedAddresses reads the template once. A deleted template has no known addresses, and a template that launches an
-// entrypoint has no SSH.
-func (c *converger) expectedAddresses(ctx context.Context, inst rental.Instance) (addresses, error) {
+// expected returns the addresses that the template of an instance has, which it reads once. A template that cannot be
+// read may have all, a deleted template has no known ones, and a template that launches an entrypoint has no SSH.
+func (c *converger) expected(ctx context.Context, inst rental.Instance) addresses {
 	if c.addresses == nil {
 		template, found, err := c.manager.Template(ctx, cmp.Or(inst.Template.Slug, c.Template))
 		if err != nil {
-			return addresses{}, err
+			return addresses{ssh: true, urls: true}
 		}
 		c.addresses = &addresses{ssh: found && template.LaunchMode != rental.LaunchEntrypoint, urls: len(template.Ports) > 0}
 	}
-	return *c.addresses, nil
+	return *c.addresses
 }
 
 // MissingURLs returns the labels of the web pages that have no address yet, sorted.

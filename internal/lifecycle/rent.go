@@ -59,7 +59,7 @@ func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error
 		if err != nil {
 			return Rented{}, err
 		}
-		rented, err := c.request(ctx, candidate)
+		rented, err := c.request(ctx, &candidate)
 		switch {
 		case err == nil: // the wait for the instance compares a higher price
 			hold.Commit(rented.ID, min(candidate.KopH, cmp.Or(rented.BurnKopH(), candidate.KopH)))
@@ -68,7 +68,7 @@ func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error
 		default:
 			hold.Release()
 		}
-		if failure.KindOf(err) != 0 || !provesNothingRented(err) || rental.IsInsufficientFunds(err) {
+		if failure.KindOf(err) != "" || !provesNothingRented(err) || rental.IsInsufficientFunds(err) {
 			return rented, err
 		}
 		again, refusal := c.afterRefusal(ctx, candidate, err)
@@ -109,7 +109,7 @@ func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error)
 	if c.randomKey != "" {
 		return Rented{}, otherwise
 	}
-	rented, err := c.request(ctx, noOffer)
+	rented, err := c.request(ctx, nil)
 	if provesNothingRented(err) {
 		return Rented{}, otherwise
 	}

@@ -74,14 +74,14 @@ func TestFill_TakesOnlyALostInstance(t *testing.T) {
 		owner  Object // of the instance in this process
 		want   failure.Kind
 	}{
-		"younger than allowed":            {time.Hour, nil, Object{}, 0},
+		"younger than allowed":            {time.Hour, nil, Object{}, ""},
 		"older than allowed":              {age - time.Minute, nil, Object{}, failure.NotLost},
 		"never":                           {0, nil, Object{}, failure.NotLost},
 		"of unknown age":                  {time.Hour, withoutTime, Object{}, failure.NotLost},
 		"created in the future":           {time.Hour, inTheFuture, Object{}, failure.NotLost},
-		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, 0},
+		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, ""},
 		"another object has it":           {AnyAge, nil, stranger, failure.InUse},
-		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, 0},
+		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, ""},
 		"another disk": {
 			time.Hour, func(i *rental.Instance) { i.DiskGB = 70 }, Object{}, failure.OtherArguments,
 		},
@@ -102,13 +102,13 @@ func TestFill_TakesOnlyALostInstance(t *testing.T) {
 				saved := ""
 				order.OnRented = func(rented Rented) { saved = rented.ID }
 				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
-				if failure.KindOf(err) != test.want || (rented.ID != "") != (test.want == 0) || saved != rented.ID {
+				if failure.KindOf(err) != test.want || (rented.ID != "") != (test.want == "") || saved != rented.ID {
 					t.Errorf("got %+v, saved %q, %v", rented, saved, err)
 				}
-				if test.want == 0 && (rented.ID != inst.ID || !rented.Recovered || rented.Candidate != nil) {
+				if test.want == "" && (rented.ID != inst.ID || !rented.Recovered || rented.Candidate != nil) {
 					t.Errorf("got %+v", rented)
 				}
-				if owner, found := m.Owners.Owner(inst.ID); found != (test.want == 0 || test.owner != Object{}) {
+				if owner, found := m.Owners.Owner(inst.ID); found != (test.want == "" || test.owner != Object{}) {
 					t.Errorf("the owner is %v (%t)", owner, found)
 				}
 			})
@@ -173,8 +173,8 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 		diskGB        int64 // of the instance that the API replays
 		want          failure.Kind
 	}{
-		"lost":                    {true, false, 60, 0},
-		"lost, without a time":    {true, true, 60, 0},
+		"lost":                    {true, false, 60, ""},
+		"lost, without a time":    {true, true, 60, ""},
 		"lost, with another disk": {true, false, 30, failure.OtherArguments},
 		"created by another run":  {false, false, 60, failure.NotLost},
 		"of another run, no time": {false, true, 60, failure.NotLost},
@@ -201,7 +201,7 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 				if failure.KindOf(err) != test.want {
 					t.Errorf("got %+v, %v", rented, err)
 				}
-				if test.want == 0 && (rented.ID != "ins_off_1" || rented.Recovered || rented.Candidate == nil) {
+				if test.want == "" && (rented.ID != "ins_off_1" || rented.Recovered || rented.Candidate == nil) {
 					t.Errorf("got %+v", rented)
 				}
 			})
@@ -261,7 +261,7 @@ func TestFill_TwoCreationsWithOneKey(t *testing.T) {
 			}()
 		}
 		if sum := <-results + <-results; sum != failure.InUse || len(api.Rented) != 1 {
-			t.Errorf("the kinds add up to %d, rented %v", sum, api.Rented)
+			t.Errorf("the kinds are %q, rented %v", sum, api.Rented)
 		}
 	})
 }
@@ -284,7 +284,7 @@ func TestRecover(t *testing.T) {
 				if !known {
 					return
 				}
-				if m.Release(order, rented); m.Owners.Has("ins_1") {
+				if m.Owners.Release(rented.ID, order.Object); m.Owners.Has("ins_1") {
 					t.Error("the object has the instance")
 				}
 				if rented, err = m.Finish(t.Context(), order, rented); err != nil || !rented.Recovered {
@@ -309,13 +309,13 @@ func TestFill_Hold(t *testing.T) {
 		want       failure.Kind
 		total      int64 // in the ledger afterwards
 	}{
-		"within the limit":            {50, false, false, 0, 0, 150},
+		"within the limit":            {50, false, false, 0, "", 150},
 		"refused":                     {50, false, false, 409, failure.OfferRefused, 50},
 		"an unknown outcome":          {50, false, false, 503, failure.OutcomeUnknown, 150},
 		"above the limit":             {51, false, false, 0, failure.AboveLimit, 51},
-		"above the limit, recovered":  {51, true, false, 0, 0, 51},
+		"above the limit, recovered":  {51, true, false, 0, "", 51},
 		"the account cannot be read":  {0, true, true, 0, failure.AccountUnreadable, 0},
-		"within the limit, recovered": {50, true, false, 0, 0, 150},
+		"within the limit, recovered": {50, true, false, 0, "", 150},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})

@@ -57,7 +57,6 @@ func (c *creation) rented(inst rental.Instance) bool {
 // confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
 // instance is gone. An instance that cannot be read stays as the replay describes it.
 func (c *creation) confirm(rented *Rented) (exists bool) {
-	pauses := backoff.Exponential{First: c.manager.PollInterval, Max: longestRetryPause * c.manager.PollInterval}
 	left := rental.NewInstanceLag
 	if !rented.CreatedAt.IsZero() {
 		left = c.manager.Client.LagLeft(rented.CreatedAt, left)
@@ -74,7 +73,7 @@ func (c *creation) confirm(rented *Rented) (exists bool) {
 		case time.Now().After(certain):
 			return false
 		}
-		if backoff.Sleep(c.requestCtx, pauses.Pause(attempt)) != nil {
+		if backoff.Sleep(c.requestCtx, c.manager.pauses().Pause(attempt)) != nil {
 			return true
 		}
 	}

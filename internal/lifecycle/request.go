@@ -19,11 +19,6 @@ const (
 	maxRequests = 3
 )
 
-// statusLag returns how long an unchanged status may lag behind a request.
-func (m *Manager) statusLag() time.Duration {
-	return min(lagIntervals*m.PollInterval, maxStatusLag)
-}
-
 // request is the last start, stop or destruction that was requested.
 type request struct {
 	wanted  rental.DesiredState
@@ -44,9 +39,10 @@ func (r *request) observe(inst rental.Instance) {
 }
 
 // mayTakeEffect reports whether the request may still change the observed status.
-func (r *request) mayTakeEffect(lag, requestTimeout time.Duration) bool {
+func (r *request) mayTakeEffect(m *Manager) bool {
+	lag := min(lagIntervals*m.PollInterval, maxStatusLag)
 	if r.err != nil && (!rental.IsDefinitive(r.err) || rental.IsInFlight(r.err)) {
-		lag += requestTimeout // an attempt whose response was lost may be in flight
+		lag += m.Client.RequestTimeout() // an attempt whose response was lost may be in flight
 	}
 	return !r.visible && (r.seen < lagObservations || time.Since(r.at) <= lag)
 }
@@ -56,13 +52,15 @@ func (r *request) mayTakeEffect(lag, requestTimeout time.Duration) bool {
 func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action, error) {
 	r := c.last
 	changed := inst.Status != r.before.Status
-	pending := r.mayTakeEffect(c.manager.statusLag(), c.client.RequestTimeout())
+	pending := r.mayTakeEffect(c.manager)
 	refused := !r.visible && rental.IsConflict(r.err)
+	mayRepeat := next == ActionStart && c.starts < maxRequests || next == ActionStop && c.stops < maxRequests
+	err := r.err
 	outbid := inst.Status == rental.StatusOutbid
 	switch {
 	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
 		return ActionNone, nil // its GPU is not billed
-	case rental.IsConflict(r.err) && changed && c.mayRepeat(next):
+	case rental.IsConflict(r.err) && changed && mayRepeat:
 		return next, nil // the refusal was for another status
 	case pending:
 		return ActionWait, nil
@@ -70,34 +68,17 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 		return ActionWait, nil // the request has not taken effect
 	case refused && c.State == rental.DesiredStopped && !inst.BillsGPU():
 		return ActionNone, nil // there is nothing to stop
-	case refused && c.aboveCap != nil:
-		return c.repeat(next, c.refused(r.err)) // a refusal does not end the attempts to stop an instance above the cap
 	case refused:
-		return ActionWait, c.refused(r.err)
+		err = &failure.Error{Kind: failure.StateRefused, Wanted: c.State, Err: r.err}
+		mayRepeat = mayRepeat && c.aboveCap != nil // an instance above the cap has to be stopped
 	case !r.visible && r.err != nil:
-		return c.repeat(next, r.err)
 	case c.State == rental.DesiredRunning && outbid:
-		return c.repeat(next, &failure.Error{Kind: failure.OutbidAgain, Wanted: c.State, Starts: c.starts})
+		err = &failure.Error{Kind: failure.OutbidAgain, Wanted: c.State, Starts: c.starts}
+	default:
+		return ActionWait, c.failure(failure.Reverted)
 	}
-	return ActionWait, c.failure(failure.Reverted)
-}
-
-func (c *converger) refused(err error) *failure.Error {
-	return &failure.Error{Kind: failure.StateRefused, Wanted: c.State, Err: err}
-}
-
-// repeat returns next while the wait may request it again, else err.
-func (c *converger) repeat(next Action, err error) (Action, error) {
-	if c.mayRepeat(next) {
+	if mayRepeat {
 		return next, nil
 	}
 	return ActionWait, err
-}
-
-// mayRepeat reports whether the wait may request this start or stop again.
-func (c *converger) mayRepeat(next Action) bool {
-	if next == ActionStart {
-		return c.starts < maxRequests
-	}
-	return c.stops < maxRequests
 }

@@ -41,7 +41,6 @@ func TestNextAfterRequest_UnchangedStatus(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
 				c := &converger{Target: running(OutbidRestart), manager: newManager(rentaltest.Client(t, s))}
-				c.client = c.manager.Client
 				c.last = &request{wanted: rental.DesiredRunning, before: s.Inst, at: time.Now(), err: test.err, seen: test.seen}
 				time.Sleep(test.after)
 				next, err := c.next(s.Inst)

@@ -9,11 +9,11 @@ import (
 
 // noOffer is the offer of a request that must not rent. The API has no such offer, but it returns the instance that was
 // rented under the key.
-var noOffer = Candidate{Offer: rental.Offer{ID: "none"}}
+const noOffer = "none"
 
 // request rents from an offer, or returns the instance that was rented under the key before. If that instance is
-// destroyed, the first unused key of the series is for its replacement.
-func (c *creation) request(ctx context.Context, candidate Candidate) (Rented, error) {
+// destroyed, the first unused key of the series is for its replacement. Without an offer it rents nothing.
+func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, error) {
 	select {
 	case c.manager.rentals <- struct{}{}:
 		defer func() { <-c.manager.rentals }()
@@ -47,7 +47,7 @@ func (c *creation) skipToExpected() (rented Rented, found bool, err error) {
 		return Rented{}, false, nil
 	}
 	c.Generation = expected - 1
-	rented, used, err := c.tryKey(noOffer)
+	rented, used, err := c.tryKey(nil)
 	switch {
 	case used:
 		c.Generation = expected
@@ -68,7 +68,7 @@ func (c *creation) skipUsed() (rented Rented, used bool, err error) {
 		if high > 0 {
 			c.Generation = (low + high) / 2
 		}
-		rented, used, err = c.tryKey(noOffer)
+		rented, used, err = c.tryKey(nil)
 		switch {
 		case provesNothingRented(err):
 			high = c.Generation
@@ -83,19 +83,20 @@ func (c *creation) skipUsed() (rented Rented, used bool, err error) {
 }
 
 // tryKey requests an instance under the current key. used reports that the instance of the key is destroyed.
-func (c *creation) tryKey(candidate Candidate) (rented Rented, used bool, err error) {
-	inst, replay, err := c.createOnce(candidate.Offer.ID)
+func (c *creation) tryKey(candidate *Candidate) (rented Rented, used bool, err error) {
+	offerID := noOffer
+	if candidate != nil {
+		offerID = candidate.Offer.ID
+	}
+	inst, replay, err := c.createOnce(offerID)
 	if err != nil && inst.ID == "" {
 		return Rented{}, false, err
 	}
 	if err != nil { // the response can be read only in part: the wait reads the instance by its id
 		inst = rental.Instance{ID: inst.ID}
 	}
-	rented = Rented{Instance: inst, Candidate: &candidate, Generation: c.Generation}
-	if candidate.Offer.ID == noOffer.Offer.ID {
-		rented.Candidate = nil
-	}
-	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate.Offer.ID != noOffer.Offer.ID
+	rented = Rented{Instance: inst, Candidate: candidate, Generation: c.Generation}
+	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate != nil
 	if replay != rental.NotReplayed && c.randomKey == "" { // nothing else was rented under a random key
 		rented.Replayed = true
 		if used, err = c.checkReplay(&rented); used || err != nil {

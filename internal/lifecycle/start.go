@@ -32,8 +32,11 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	}
 	kopH := inst.StartKopH(bid)
 	hold, err := c.Hold.Ask(ctx, inst.ID, kopH)
+	if excess, ok := errors.AsType[*failure.Error](err); ok && excess.Kind == failure.AboveLimit {
+		excess.Instance, excess.Wanted = *inst, c.State
+	}
 	if err != nil {
-		return c.ofStart(err, *inst)
+		return err
 	}
 	c.heldKopH = kopH
 	detached, stop := rental.Detached(ctx, rental.CancelGrace)
@@ -42,23 +45,23 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		detached = ctx
 	}
 	c.starts++
-	c.conditions, c.readiness = conditions{}, readiness{addresses: c.addresses}
+	c.readiness = readiness{addresses: c.addresses}
 	err = ctx.Err()
 	if err == nil {
-		err = c.send(detached, inst, c.client.StartInstance)
+		err = c.send(detached, inst, c.manager.Client.StartInstance)
 	}
 	if err != nil {
 		hold.Release()
-	} else { // also after a refusal because of the status: an earlier attempt may have started it
-		hold.Commit(inst.ID, kopH)
-	}
-	if err != nil || c.MaxPriceKopH == 0 {
 		return err
+	}
+	hold.Commit(inst.ID, kopH) // also after a refusal because of the status: an earlier attempt may have started it
+	if c.MaxPriceKopH == 0 {
+		return nil
 	}
 	if err := c.checkPriceAfterStart(detached, inst); err != nil || ctx.Err() == nil {
 		return err
 	}
-	seen, err := c.client.GetInstance(detached, inst.ID) // an interrupted run does not observe the instance again
+	seen, err := c.manager.Client.GetInstance(detached, inst.ID) // an interrupted run does not observe the instance again
 	if err != nil {
 		return ctx.Err()
 	}
@@ -73,7 +76,7 @@ func (c *converger) readBid(ctx context.Context, inst rental.Instance) (kopH *in
 	if c.MaxPriceKopH == 0 && c.Hold == nil || inst.Type != rental.Interruptible || c.OfferID == "" {
 		return nil, nil
 	}
-	offer, err := c.client.GetOffer(ctx, c.OfferID)
+	offer, err := c.manager.Client.GetOffer(ctx, c.OfferID)
 	switch {
 	case rental.IsNotFound(err):
 		return nil, nil
@@ -129,19 +132,11 @@ func (c *converger) exceeds(ctx context.Context, inst rental.Instance) *failure.
 	return excess
 }
 
-// ofStart adds what was to be started to an error of a limit.
-func (c *converger) ofStart(err error, inst rental.Instance) error {
-	if excess, ok := errors.AsType[*failure.Error](err); ok && excess.Kind == failure.AboveLimit {
-		excess.Instance, excess.Wanted = inst, c.State
-	}
-	return err
-}
-
 // holdMore compares the price of an instance with the limits again if it is higher than the one that they have allowed:
 // the price of a new bid can be unknown before the request, and a rental can cost more than its offer.
 func (c *converger) holdMore(ctx context.Context, inst rental.Instance) *failure.Error {
 	price := inst.Price.RunningKopH
-	if c.priceError = nil; c.Hold == nil || price <= c.heldKopH {
+	if c.Hold == nil || price <= c.heldKopH {
 		return nil
 	}
 	hold, err := c.Hold(ctx, inst.ID, price)
@@ -154,6 +149,6 @@ func (c *converger) holdMore(ctx context.Context, inst rental.Instance) *failure
 		excess.Instance = inst
 		return excess
 	}
-	c.readError, c.priceError = err, err // the next observation compares again
+	c.readError = err // the next observation compares again
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package market finds offers for instances: one, or several that belong together. It keeps the instances that one
-// process creates from taking each other's offers, waits for offers, and explains why there is none. It is about offers
-// and requests of the API and does not depend on Terraform. All prices are kopecks per hour.
+// process creates from taking each other's offers, and waits for offers. It is about offers and requests of the API and
+// does not depend on Terraform. All prices are kopecks per hour.
 package market
 
 import (
@@ -112,9 +112,9 @@ type listRead struct {
 }
 
 const (
-	// listAge is how old a list may be, and freshAge how old one that has too few offers. The API caches its lists for a
+	// ListAge is how old a list may be, and freshAge how old one that has too few offers. The API caches its lists for a
 	// minute, so a newer one would be the same.
-	listAge  = 30 * time.Second
+	ListAge  = 30 * time.Second
 	freshAge = 5 * time.Second
 	// fewOffers is the number of offers that are read first, and manyOffers the number that is read at least if those are
 	// not enough.
@@ -136,7 +136,7 @@ func (m *Market) listAttempts(demand Demand) []listRead {
 	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry || demand.Budget != nil {
 		few = many // the best offers need not be the first ones
 	}
-	return []listRead{{listAge, few}, {listAge, many}, {m.scaled(freshAge), many}}
+	return []listRead{{ListAge, few}, {ListAge, many}, {m.scaled(freshAge), many}}
 }
 
 // list returns the offers of all queries that can be rented, in order of preference, each one once.
@@ -217,18 +217,11 @@ func (m *Market) reserve(
 	return choice
 }
 
-// release ends the reservation of an offer after some time.
-func (m *Market) release(offerID string, after time.Duration) {
+// release ends the reservation of an offer after some time. See reservation for limited.
+func (m *Market) release(offerID string, after time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reserved[offerID] = reservation{end: time.Now().Add(after)}
-}
-
-// setAside is release for an offer that the API refused although it is available.
-func (m *Market) setAside(offerID string, after time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.reserved[offerID] = reservation{end: time.Now().Add(after), limited: true}
+	m.reserved[offerID] = reservation{end: time.Now().Add(after), limited: limited}
 }
 
 // Destroyed ends the reservations that the destruction of an instance from an offer can make obsolete: of this offer,

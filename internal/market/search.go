@@ -75,20 +75,13 @@ func (s *Search) Err() error {
 	return &failure.Error{Kind: failure.NotTried, Err: s.ended}
 }
 
-// Restart continues a search that has ended.
-func (s *Search) Restart() {
+// Restart continues a search, also one that has ended. The next offers match these existing instances.
+func (s *Search) Restart(existing []Location) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ended = nil
-	clear(s.refused)
-}
-
-// Join makes the next offers match other existing instances than before.
-func (s *Search) Join(existing []Location) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Existing = existing
+	s.Existing, s.ended = existing, nil
 	clear(s.chosen)
+	clear(s.refused)
 }
 
 // WaitLeft is how long the search may still wait.
@@ -96,16 +89,10 @@ func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) 
 
 // Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait
 // is set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The
-// caller rents from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
-// AboveLimit, Interrupted or NotTried.
+// caller rents from the offers, or releases them. tried counts the offers of each query that were tried for the
+// instance; a wait clears it. An error is of the kind NoOffer, OfferRefused, OffersUnreadable, AboveLimit, Interrupted
+// or NotTried.
 func (s *Search) Take(
-	ctx context.Context, count, need int, wait bool, roomKopH int64,
-) ([]lifecycle.Candidate, error) {
-	return s.take(ctx, count, need, wait, roomKopH, map[int]int{})
-}
-
-// take is Take for an instance for which a number of offers of each query was tried. A wait clears that.
-func (s *Search) take(
 	ctx context.Context, count, need int, wait bool, roomKopH int64, tried map[int]int,
 ) ([]lifecycle.Candidate, error) {
 	demand := s.Demand
@@ -138,7 +125,7 @@ func (s *Search) take(
 		if !wait || left <= 0 || spent {
 			return nil, s.noOffer(offers)
 		}
-		reads = []listRead{{s.market.scaled(listAge), reads[len(reads)-1].limit}}
+		reads = []listRead{{s.market.scaled(ListAge), reads[len(reads)-1].limit}}
 		clear(tried)
 		if backoff.Sleep(ctx, min(left, s.market.pollInterval)) != nil {
 			return nil, s.orInterrupted(ctx, ctx.Err(), offers)
@@ -215,14 +202,14 @@ func (s *Search) Release(candidates ...lifecycle.Candidate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, candidate := range candidates {
-		s.free(candidate.Offer.ID, 0)
+		s.free(candidate.Offer.ID)
 	}
 }
 
-// free ends the reservation of an offer after some time, because nothing was rented from it. The lock is held.
-func (s *Search) free(offerID string, after time.Duration) {
+// free ends the reservation of an offer that nothing was rented from. The lock is held.
+func (s *Search) free(offerID string) {
 	delete(s.chosen, offerID)
-	s.market.release(offerID, after)
+	s.market.release(offerID, 0, false)
 }
 
 // Rent rents an instance from an offer that Take returned, nil for none, or from the next ones. If there is none, it
@@ -234,7 +221,7 @@ func (s *Search) Rent(
 	keyChecked := false // the key was requested, so that no earlier run has an instance under it
 	for {
 		if candidate == nil {
-			taken, err := s.take(ctx, 1, 1, keyChecked && !s.All, 0, tried)
+			taken, err := s.Take(ctx, 1, 1, keyChecked && !s.All, 0, tried)
 			if err != nil && !keyChecked && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
 				keyChecked = true
 				rented, recoverErr := s.market.lifecycle.Recover(ctx, order)
@@ -256,7 +243,14 @@ func (s *Search) Rent(
 			s.Release(*candidate)
 			return lifecycle.Rented{}, err
 		}
-		rented, err := s.market.lifecycle.Fill(ctx, s.begin(order, candidate.Offer.ID), *candidate)
+		attempt := order
+		attempt.OnRented = func(rented lifecycle.Rented) {
+			s.rented(candidate.Offer.ID, rented)
+			if order.OnRented != nil {
+				order.OnRented(rented)
+			}
+		}
+		rented, err := s.market.lifecycle.Fill(ctx, attempt, *candidate)
 		keyChecked = true
 		tried[candidate.Query]++
 		if rented.ID != "" || !s.releaseAfterFailure(*candidate, err) {
@@ -266,28 +260,16 @@ func (s *Search) Rent(
 	}
 }
 
-// begin returns the order with an OnRented that records the success before the wait for the instance.
-func (s *Search) begin(order lifecycle.Order, offerID string) lifecycle.Order {
-	onRented := order.OnRented
-	order.OnRented = func(rented lifecycle.Rented) {
-		s.rented(offerID, rented)
-		if onRented != nil {
-			onRented(rented)
-		}
-	}
-	return order
-}
-
-// rented records that an attempt to rent from an offer has an instance.
+// rented records that an attempt to rent from an offer has an instance, before the wait for it.
 func (s *Search) rented(offerID string, rented lifecycle.Rented) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if rented.Candidate == nil { // found under the key
-		s.free(offerID, 0)
+		s.free(offerID)
 		return
 	}
 	clear(s.refused)
-	s.market.release(offerID, s.pause(goneFor))
+	s.market.release(offerID, s.pause(goneFor), false)
 }
 
 // releaseAfterFailure ends the reservation of an offer after an attempt that has no instance. It returns true if
@@ -297,20 +279,21 @@ func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	offerRefused := e.Kind == failure.OfferRefused || failure.Exceeds(err, failure.MaxPrice)
+	available := offerRefused && e.Availability == failure.Available
+	limited := available && !rental.IsValidation(e.Err) // else the offer does not suit
+	after := time.Duration(0)
 	switch {
-	case e.Kind == failure.OutcomeUnknown:
-		s.market.release(id, s.pause(goneFor))
-	case offerRefused && e.Availability == failure.NotAvailable:
-		s.free(id, s.pause(goneFor))
-	case offerRefused && e.Availability == failure.Available && rental.IsValidation(e.Err):
-		s.free(id, s.pause(goneFor)) // the offer does not suit
-		s.refuse(id, err)
-	case offerRefused && e.Availability == failure.Available:
+	case limited:
+		after = refusedFor
+	case available, offerRefused && e.Availability == failure.NotAvailable, e.Kind == failure.OutcomeUnknown:
+		after = goneFor
+	}
+	s.market.release(id, s.pause(after), limited)
+	if e.Kind != failure.OutcomeUnknown { // else it may be rented
 		delete(s.chosen, id)
-		s.market.setAside(id, s.pause(refusedFor))
+	}
+	if available {
 		s.refuse(id, err)
-	default:
-		s.free(id, 0)
 	}
 	overBudget := failure.Exceeds(err, failure.MaxTotal)
 	if offerRefused || overBudget {

@@ -159,12 +159,12 @@ func TestRent_EndsReservations(t *testing.T) {
 		reserved time.Duration
 		want     failure.Kind
 	}{
-		"rented":                     {func(*rentaltest.Market) {}, goneFor, 0},
+		"rented":                     {func(*rentaltest.Market) {}, goneFor, ""},
 		"rented, and it has failed":  {failed, goneFor, failure.NeedsReplacement},
-		"recovered under the key":    {recovered, 0, 0},
+		"recovered under the key":    {recovered, 0, ""},
 		"another one under the key":  {recovered, 0, failure.NotLost},
-		"refused for the funds":      {named(402), 0, 0},
-		"refused for its permission": {named(403), 0, 0},
+		"refused for the funds":      {named(402), 0, ""},
+		"refused for its permission": {named(403), 0, ""},
 		"refused for a conflict":     {named(409), refusedFor, failure.OfferRefused},
 		"not available": {
 			func(api *rentaltest.Market) { api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") } },
@@ -184,7 +184,7 @@ func TestRent_EndsReservations(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				search := m.Search(demand(1))
-				taken, err := search.Take(ctx, 1, 1, false, 0)
+				taken, err := search.Take(ctx, 1, 1, false, 0, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -307,10 +307,10 @@ func TestRent_NamedOffer(t *testing.T) {
 		listed   int // status of the reads
 		want     failure.Kind
 	}{
-		"available":                      {"off_1", 100, 0, 0},
+		"available":                      {"off_1", 100, 0, ""},
 		"not available":                  {"off_2", 0, 0, failure.OfferRefused},
 		"above the cap":                  {"off_1", 99, 0, failure.AboveLimit},
-		"not readable, no price needed":  {"off_1", 0, 503, 0},
+		"not readable, no price needed":  {"off_1", 0, 503, ""},
 		"not readable, its price needed": {"off_1", 100, 503, failure.OffersUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -385,7 +385,7 @@ func TestWait_PrefersTheFirstQuery(t *testing.T) {
 				if err != nil || rented.Candidate.Query != test.want {
 					t.Errorf("got %+v, %v", rented.Candidate, err)
 				}
-				if passed := rented.CreatedAt.Sub(began); passed > 5*time.Minute+listAge+10*time.Second {
+				if passed := rented.CreatedAt.Sub(began); passed > 5*time.Minute+ListAge+10*time.Second {
 					t.Errorf("rented after %s", passed)
 				}
 			})
@@ -412,7 +412,7 @@ func TestWait_ContinuesAfterRefusals(t *testing.T) {
 		began := time.Now()
 		offer, rented, err := rent(t.Context(), m, d)
 		passed := rented.CreatedAt.Sub(began)
-		if err != nil || offer != "off_h100_2" || passed < 20*time.Minute || passed > 20*time.Minute+listAge+10*time.Second {
+		if err != nil || offer != "off_h100_2" || passed < 20*time.Minute || passed > 20*time.Minute+ListAge+10*time.Second {
 			t.Errorf("got %s after %s, %v", offer, passed, err)
 		}
 	})
@@ -518,7 +518,7 @@ func TestWait_Outage(t *testing.T) {
 		outage, timeout time.Duration
 		want            failure.Kind
 	}{
-		"it ends":                {30 * time.Minute, 2 * time.Hour, 0},
+		"it ends":                {30 * time.Minute, 2 * time.Hour, ""},
 		"the wait ends first":    {3 * time.Hour, 2 * time.Hour, failure.NoOffer},
 		"the context ends first": {3 * time.Hour, 30 * time.Minute, failure.Interrupted},
 	} {

@@ -2,8 +2,6 @@ package spending
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -97,29 +95,22 @@ func (a *Account) load(ctx context.Context) (reading, error) {
 	if now.balance = balance; err != nil || a.limits.MaxBurnKopH == 0 {
 		return now, err
 	}
-	failed := map[string]int64{}
+	var failed []rental.Instance
 	for inst, err := range a.client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListActive}) {
 		if err != nil {
 			return reading{}, err
 		}
 		now.listed[inst.ID] = inst.BurnKopH()
 		if inst.Status == rental.StatusFailed {
-			failed[inst.ID] = inst.Price.RunningKopH
+			failed = append(failed, inst)
 		}
 	}
-	now.attribute(failed)
-	return now, nil
-}
-
-// attribute adds what the account costs above the sum of its instances to those that failed, at most their running
-// prices: the API may bill them until they are destroyed, and a replacement then makes room.
-func (r reading) attribute(failed map[string]int64) {
-	rest := r.balance.BurnKopH - r.sum()
-	for _, id := range slices.Sorted(maps.Keys(failed)) {
-		billed := max(0, min(rest, failed[id]))
-		r.listed[id] += billed
-		rest -= billed
+	// What the account costs above the sum of its instances is most likely the price of those that failed: the API may
+	// bill them until they are destroyed, and a replacement then makes room.
+	for _, inst := range failed {
+		now.listed[inst.ID] += max(0, min(balance.BurnKopH-now.sum(), inst.Price.RunningKopH))
 	}
+	return now, nil
 }
 
 // sum is the cost of all listed instances.

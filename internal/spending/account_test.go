@@ -182,11 +182,11 @@ func TestAccount_FailedInstance(t *testing.T) {
 		id          string
 		want        failure.Kind
 	}{
-		"billed":                            {200, 100, "failed", 0},
+		"billed":                            {200, 100, "failed", ""},
 		"billed, a more expensive one":      {200, 101, "failed", failure.AboveLimit},
 		"billed, not a replacement":         {200, 1, "", failure.AboveLimit},
-		"not billed":                        {100, 100, "failed", 0},
-		"not billed, not a replacement":     {100, 100, "", 0},
+		"not billed":                        {100, 100, "failed", ""},
+		"not billed, not a replacement":     {100, 100, "", ""},
 		"another one is billed in addition": {250, 51, "failed", failure.AboveLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestAccount_FailedInstance(t *testing.T) {
 				if test.id == "" {
 					change.Replacements, change.AddedKopH = nil, test.price
 				}
-				if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != 0) {
+				if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != "") {
 					t.Errorf("plan: %v", problems)
 				}
 			})
@@ -276,14 +276,14 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				api.set(price, running("old", price))
 				account.Destroyed("old")
 			},
-			func(api *fakeAccount) { api.set(0) }, 0, 10 * time.Second,
+			func(api *fakeAccount) { api.set(0) }, "", 10 * time.Second,
 		},
 		"a destroyed instance is in the burn rate only": {
 			func(_ *testing.T, api *fakeAccount, account *Account) {
 				api.set(price)
 				account.Destroyed("old")
 			},
-			func(api *fakeAccount) { api.set(0) }, 0, 10 * time.Second,
+			func(api *fakeAccount) { api.set(0) }, "", 10 * time.Second,
 		},
 		"a destroyed instance is in the burn rate for good: another one": {
 			func(_ *testing.T, api *fakeAccount, account *Account) {
@@ -304,20 +304,20 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				_ = rent(t, account, "key", 40) //nolint:errcheck // the next one shows it
 				api.set(40, running("new", 40))
 			},
-			func(*fakeAccount) {}, 0, 35 * time.Second,
+			func(*fakeAccount) {}, "", 35 * time.Second,
 		},
 		"a request had an unknown outcome, and rented nothing": {
 			func(t *testing.T, api *fakeAccount, account *Account) {
 				_ = rent(t, account, "key", price) //nolint:errcheck // the next one shows it
 			},
-			func(*fakeAccount) {}, 0, 35 * time.Second,
+			func(*fakeAccount) {}, "", 35 * time.Second,
 		},
 		"a rented instance is in the burn rate only": {
 			func(t *testing.T, api *fakeAccount, account *Account) {
 				_ = rent(t, account, "new", 40) //nolint:errcheck // the next one shows it
 				api.set(40)
 			},
-			func(api *fakeAccount) { api.set(40, running("new", 40)) }, 0, 10 * time.Second,
+			func(api *fakeAccount) { api.set(40, running("new", 40)) }, "", 10 * time.Second,
 		},
 		"a rented instance was stopped": {
 			func(t *testing.T, api *fakeAccount, account *Account) {
@@ -326,7 +326,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				stopped.Status = rental.StatusStopped
 				api.set(6, stopped)
 			},
-			func(*fakeAccount) {}, 0, 0,
+			func(*fakeAccount) {}, "", 0,
 		},
 		"others rented an instance that is in the burn rate only": {
 			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, failure.AboveLimit, 0,
@@ -343,7 +343,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				time.AfterFunc(9*time.Second, func() { test.after(api) })
 				err := rent(t, account, "next", price)
 				if took := time.Since(began); failure.KindOf(err) != test.want || took > test.waits {
-					t.Errorf("%v after %s, want the kind %d after %s", err, took, test.want, test.waits)
+					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
 				}
 				time.Sleep(time.Minute)
 			})

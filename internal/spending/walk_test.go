@@ -164,7 +164,7 @@ func (w *walk) try(t *testing.T, account *Account, id string, inst *walkServer, 
 		defer w.mu.Unlock()
 		kind := failure.KindOf(err)
 		sum, lags := w.highest(began)+w.own, w.listLag+w.burnLag > 0
-		if kind == 0 || kind == failure.AboveLimit && sum+kopH <= walkLimit && !lags {
+		if kind == "" || kind == failure.AboveLimit && sum+kopH <= walkLimit && !lags {
 			t.Errorf("%v at %d, the account costs %d", err, kopH, sum)
 		}
 		return

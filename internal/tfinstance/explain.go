@@ -2,15 +2,20 @@ package tfinstance
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
 const explainTimeout = 3 * time.Second
+
+// explainedOffers is the number of offers that an explanation counts at most.
+const explainedOffers = 1000
 
 // Explain describes for each query which filters exclude the available offers, as paragraphs. It returns an empty text
 // if the offers cannot be read.
@@ -18,7 +23,8 @@ func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (tex
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
 	for i, query := range queries {
-		explanation, err := meta.Market.Explain(ctx, query.OfferQuery)
+		selection := rental.OfferQuery{GPU: query.GPU, Type: query.Type}
+		offers, err := meta.Cache.OffersWithin(ctx, selection, explainedOffers, market.ListAge)
 		if err != nil {
 			return ""
 		}
@@ -26,31 +32,45 @@ func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (tex
 		if len(queries) > 1 {
 			text += tfkit.Textf("Query %d: ", i+1)
 		}
-		text += explanationText(explanation)
+		text += explanationText(query.OfferQuery, offers)
 	}
 	return text
 }
 
-// explanationText describes which filters of a query exclude the available offers.
-func explanationText(e market.Explanation) tfkit.Text {
-	kind := tfkit.Textf("%s offers", e.Query.Type)
-	if len(e.Query.GPU) > 0 {
+// explanationText describes which filters of a query exclude the available offers for its type and GPU models. For each
+// filter it counts the offers that match it, and those that match all other filters.
+func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text {
+	kind := tfkit.Textf("%s offers", query.Type)
+	if len(query.GPU) > 0 {
 		kind += " with this gpu"
 	}
-	if e.Offers == 0 {
+	if len(offers) == 0 {
 		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
 	}
-	count := tfkit.Textf("%d", e.Offers)
-	if e.Cut {
+	count := tfkit.Textf("%d", len(offers))
+	if len(offers) == explainedOffers {
 		count = "more than " + count
 	}
 	text := "Available " + kind + ": " + count + ". Matches of each filter:"
 	var without tfkit.Text
-	for _, filter := range e.Filters {
-		text += tfkit.Textf("\n  %s: %d", filterText(filter), filter.Matching)
-		if filter.Others > 0 {
+	filters := slices.DeleteFunc(query.Filters(), func(f rental.OfferFilter) bool { return f.Name == "gpu" })
+	for i, filter := range filters {
+		others := slices.Delete(slices.Clone(filters), i, i+1)
+		matching := 0
+		var prices []int64 // of offers that match all other filters
+		for _, offer := range offers {
+			if filter.Matches(offer) {
+				matching++
+			}
+			if !slices.ContainsFunc(others, func(other rental.OfferFilter) bool { return !other.Matches(offer) }) {
+				price, _ := offer.PriceKopH(query.Type)
+				prices = append(prices, price)
+			}
+		}
+		text += tfkit.Textf("\n  %s: %d", filterText(filter), matching)
+		if len(prices) > 0 {
 			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
-				filter.Name, matchText(filter.Others), tfkit.HourlyRubles(filter.CheapestKopH))
+				filter.Name, matchText(len(prices)), tfkit.HourlyRubles(slices.Min(prices)))
 		}
 	}
 	if without == "" {
@@ -67,7 +87,7 @@ func matchText(offers int) tfkit.Text {
 }
 
 // filterText names a filter, with its value if that is a number or a Boolean. A text may be sensitive.
-func filterText(filter market.FilterMatches) tfkit.Text {
+func filterText(filter rental.OfferFilter) tfkit.Text {
 	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
 		return tfkit.Textf("%s = %s", filter.Name, tfkit.HourlyRubles(kopH))
 	}

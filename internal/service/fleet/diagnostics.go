@@ -157,7 +157,7 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
 		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
 			tfkit.HourlyRubles(o.MaxTotalKopH))
-	case e.Kind == failure.NoOffer && last.Kind != 0:
+	case e.Kind == failure.NoOffer && last.Kind != "":
 		return notRentedText(o, last, e.Last)
 	case e.Kind == failure.NoOffer:
 		return "no offer is left"

@@ -73,7 +73,7 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 	}
 	lastSeen := func() tfkit.Text { return tfinstance.LastSeen(ctx, run.Meta.Client, inst) }
 	e := failure.As(err)
-	interrupted := e.Kind == failure.Interrupted || e.Kind == 0 && ctx.Err() != nil
+	interrupted := e.Kind == failure.Interrupted || e.Kind == "" && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
 		tfkit.AddError(run.diags, tfkit.Summaryf(summaryInterrupted, inst.ID),
@@ -86,7 +86,7 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 		addNotFound(run.diags, run.verb, inst.ID)
 	case e.Kind == failure.Gone || e.Kind == failure.NeedsReplacement:
 		addFinal(run.diags, run.verb, inst, "\n\n"+lastSeen())
-	case e.Kind == 0:
+	case e.Kind == "":
 		tfkit.AddAPIError(run.diags, tfkit.Textf("%s instance %s", run.verb, inst.ID), err)
 	default:
 		addNotConverged(ctx, run.Meta.Client, run.diags, inst, err)

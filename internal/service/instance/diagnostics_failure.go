@@ -299,7 +299,7 @@ func (r *instanceResource) addUpdateFailed(
 	ctx, waitCtx context.Context, diags *diag.Diagnostics, inst rental.Instance, timeout time.Duration, err error,
 ) {
 	kind := failure.KindOf(err)
-	switch ended := kind == failure.Interrupted || kind == 0 && waitCtx.Err() != nil; {
+	switch ended := kind == failure.Interrupted || kind == "" && waitCtx.Err() != nil; {
 	case ended && ctx.Err() != nil:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, inst.ID), "The next apply continues."+
 			tfinstance.CauseText(err)+"\n\n"+tfinstance.LastSeen(ctx, r.Meta.Client, inst))

@@ -104,7 +104,10 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 
 	for name, report := range map[string]func(diags *diag.Diagnostics){
 		"waits": func(diags *diag.Diagnostics) {
-			for kind := failure.Gone; kind <= failure.NotPlanned; kind++ {
+			for _, kind := range []failure.Kind{
+				failure.Gone, failure.NeedsReplacement, failure.Reverted, failure.OutbidAgain, failure.KeptOutbid,
+				failure.StateRefused, failure.NotDestroyed, failure.NotPlanned,
+			} {
 				addNotConverged(t.Context(), r.Meta.Client, diags, inst, &failure.Error{Kind: kind, Err: apiErr})
 			}
 			addNotConverged(t.Context(), r.Meta.Client, diags, inst, apiErr)
@@ -119,7 +122,10 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			tfkit.AddWarning(diags, tfkit.Summaryf(""), tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
-			for kind := failure.Interrupted; kind <= failure.NotTried; kind++ {
+			for _, kind := range []failure.Kind{
+				failure.Interrupted, failure.OutcomeUnknown, failure.NoOffer, failure.OfferRefused, failure.OffersUnreadable,
+				failure.NotLost, failure.OtherArguments, failure.InUse, failure.NotByKey, failure.NotTried,
+			} {
 				for available := failure.AvailabilityUnknown; available <= failure.NoPriceForType; available++ {
 					r.addNotCreated(t.Context(), diags, nil, &failure.Error{
 						Kind: kind, OfferID: untrusted, Availability: available, Err: apiErr, Key: untrusted,
