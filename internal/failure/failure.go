@@ -39,7 +39,7 @@ const (
 	InUse Kind = "the instance is in use"
 	// NotByKey: Instance has the name of a new member, and the API did not return it for the key of the member.
 	NotByKey Kind = "an instance has the name, but not the key"
-	// NotTried: an earlier failure, Err, applies here, too. Nothing was requested.
+	// NotTried: an earlier failure, Err, ended this, too.
 	NotTried Kind = "not tried"
 
 	// NotAsRequested: the new instance differs from its order in Differences. See Removal.

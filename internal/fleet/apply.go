@@ -37,9 +37,11 @@ type Result struct {
 // Failure is the reason why a slot is not as described.
 type Failure struct {
 	Slot int
-	// Member is the instance in the slot as it was last read, before it was destroyed; lost if there was none.
+	// Member is the instance in the slot as it was last read, a new one before it was destroyed; lost if there was none.
 	Member Member
-	Err    error
+	// Replaced is the id of the instance that was destroyed for Member, or for one that was not rented; empty for none.
+	Replaced string
+	Err      error
 }
 
 // run is one apply or destruction of a fleet. Only the goroutine that called Apply uses its fields: slots take values
@@ -94,6 +96,7 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 		members = replace(members, r.members[slot])
 	}
 	phases := Plan(spec, members)
+	planned := Changes(phases)
 	for i := range phases {
 		phases[i].Changes = filter(phases[i].Changes, r.permitted)
 	}
@@ -104,9 +107,9 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 		}
 		r.phase(ctx, phase)
 	}
-	for _, change := range Changes(phases) {
-		member := r.members[change.Slot]
-		if change.Action != Destroy && change.Generation > 0 && member.Lost() {
+	for _, change := range planned {
+		member, found := r.members[change.Slot]
+		if found && change.Action != Destroy && change.Generation > 0 && member.Lost() {
 			r.result.Lost = append(r.result.Lost, Member{Slot: change.Slot, Generation: member.Generation})
 		}
 	}
@@ -175,7 +178,7 @@ func (r *run) record(result slotResult) {
 	delete(r.failures, slot)
 	r.members[slot] = result.member
 	if result.err != nil {
-		r.fail(slot, result.was, result.err)
+		r.failures[slot] = Failure{Slot: slot, Member: result.was, Replaced: result.replaced, Err: result.err}
 	}
 	if result.rented.ID != "" {
 		r.rented[slot] = result.rented

@@ -152,7 +152,9 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 		fills = filter(p.planAgain(fills), p.permitted)
 		if err == nil && len(p.failures) == 0 {
 			fills = p.beginMoves(ctx, fills)
-			reserved, err = p.take(ctx, fills, true)
+			if reserved, err = p.take(ctx, fills, true); err != nil && p.decided != nil {
+				err = notTried(p.decided) // the end of the phase interrupted it
+			}
 		} else {
 			err = p.skipReason(ctx)
 		}

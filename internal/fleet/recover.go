@@ -17,6 +17,8 @@ func (r *run) recoverNamed(ctx context.Context, creates []Change) error {
 	if len(creates) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
 	listing, err := r.Cache.Instances.List(ctx)
 	if err != nil && !r.Exists && !rental.IsListTooLong(err) {
 		r.failAll(creates, err)

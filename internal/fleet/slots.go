@@ -25,6 +25,7 @@ type slotResult struct {
 	was      Member           // the instance that the slot had during the change, for messages
 	rented   lifecycle.Rented // the new instance of the slot; zero for none
 	notFound Member           // the instance that was to be destroyed, if the API does not find it
+	replaced string           // the id of the instance that was destroyed for the new one; empty for none
 	err      error
 }
 
@@ -90,6 +91,9 @@ func (w slotContext) fill(
 			search.Release(*reserved.candidate)
 			return replaced
 		}
+	} else if err := search.Err(); err != nil && reserved.candidate != nil {
+		search.Release(*reserved.candidate)
+		return w.filled(order, change, lifecycle.Rented{}, err)
 	}
 	if hold := order.Target.Hold; hold != nil { // the first comparison takes the place of the price that is held
 		order.Target.Hold = func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
@@ -100,7 +104,7 @@ func (w slotContext) fill(
 	}
 	rented, err := search.Rent(ctx, order, reserved.candidate)
 	result := w.filled(order, change, rented, err)
-	result.notFound = replaced.notFound
+	result.notFound, result.replaced = replaced.notFound, replaced.was.Instance.ID
 	return result
 }
 

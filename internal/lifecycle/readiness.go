@@ -35,7 +35,7 @@ type readiness struct {
 	met     []string // conditions, which stay met until the instance stops
 	missing []failure.Missing
 	logRead time.Time // when the log was read last
-	logErr  error     // what it lacks
+	logErr  error     // why it did not match
 }
 
 // addresses lists the addresses that a running instance of a template gets.

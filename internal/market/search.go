@@ -239,10 +239,6 @@ func (s *Search) Rent(
 			}
 			candidate = &taken[0]
 		}
-		if err := s.Err(); err != nil {
-			s.Release(*candidate)
-			return lifecycle.Rented{}, err
-		}
 		attempt := order
 		attempt.OnRented = func(rented lifecycle.Rented) {
 			s.rented(candidate.Offer.ID, rented)

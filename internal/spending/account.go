@@ -50,7 +50,8 @@ func (a *Account) Hold() HoldFunc {
 }
 
 // hold implements HoldFunc: it adds the price to the burn rate just read. It refuses the price only if the burn rate
-// is certain: after requests in flight have ended, and while the API does not lag.
+// is certain: after requests in flight have ended, unless the caller has a hold for the same instance already, and
+// while the API does not lag.
 func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error) {
 	for age := maxAge; ; age = 0 {
 		now, err := a.read(ctx, age)
@@ -64,7 +65,7 @@ func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error)
 		if err == nil {
 			return hold, nil
 		}
-		if first := age > 0; first || a.ledger.await(ctx) {
+		if first := age > 0; first || a.ledger.await(ctx, id) {
 			continue
 		}
 		if !a.ledger.mayLag(now) {

@@ -152,12 +152,16 @@ func (l *Ledger) total() int64 {
 	return sum
 }
 
-// await waits until a hold ends. It returns false at once if there is none.
-func (l *Ledger) await(ctx context.Context) bool {
+// await waits until a hold ends. It returns false at once if there is none, or if the caller has one itself, that of
+// the key: two callers could wait for each other.
+func (l *Ledger) await(ctx context.Context, key string) bool {
 	l.mu.Lock()
-	holds, changed := len(l.holds), l.changed
+	wait, changed := len(l.holds) > 0, l.changed
+	for h := range l.holds {
+		wait = wait && (key == "" || h.key != key)
+	}
 	l.mu.Unlock()
-	if holds == 0 {
+	if !wait {
 		return false
 	}
 	select {

@@ -139,8 +139,11 @@ func failureText(o outcome, f fleet.Failure) tfkit.Text {
 		return id + text
 	}
 	text := notRentedText(o, e, f.Err)
-	if id != "" {
+	switch {
+	case id != "":
 		text += "; " + id + "stays"
+	case f.Replaced != "":
+		text += tfkit.Textf("; instance %s was destroyed before", f.Replaced)
 	}
 	return text
 }
@@ -213,6 +216,9 @@ func memberText(member fleet.Member, e failure.Error) tfkit.Text {
 	case failure.Interrupted:
 		if member.Lost() {
 			return ""
+		}
+		if !member.NotReady {
+			return "was not changed before the timeout or the interruption"
 		}
 		return "was not ready in time, status " + status + "." + tfinstance.CauseText(&e)
 	case failure.Gone:
