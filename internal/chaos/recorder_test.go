@@ -7,20 +7,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// recorder records, for all requests, the servers that each idempotency key created and every secret that was issued.
+// recorder records, for all requests, the last server of each idempotency key and every secret that was issued.
 type recorder struct {
 	mu      sync.Mutex
-	servers map[string]map[string]bool // ids by idempotency key
+	servers map[string]string // the last id of each idempotency key
 	secrets map[string]bool
 
 	members    map[string]member // active members of the fleet, by id
+	destroyed  map[string]bool   // by id. A response to a repeated creation can contain them
 	capKopH    int64             // highest sum of their prices; 0 for no check
 	violations []string
 
@@ -37,7 +37,7 @@ type member struct {
 
 func newRecorder() *recorder {
 	return &recorder{
-		servers: map[string]map[string]bool{}, secrets: map[string]bool{}, members: map[string]member{},
+		servers: map[string]string{}, secrets: map[string]bool{}, members: map[string]member{}, destroyed: map[string]bool{},
 	}
 }
 
@@ -85,7 +85,8 @@ type instance struct {
 // active records a member of the fleet that was created or started. No other instance may be in its slot, and the fleet
 // must stay within its cap. The lock is held.
 func (r *recorder) active(i instance) {
-	if !strings.HasPrefix(i.Name, fleetName+"-") || i.Status == "destroying" || i.Status == "destroyed" {
+	if !strings.HasPrefix(i.Name, fleetName+"-") || r.destroyed[i.ID] ||
+		i.Status == "destroying" || i.Status == "destroyed" {
 		return
 	}
 	if known, found := r.members[i.ID]; found && known.kopH == i.Price.RunningKopH {
@@ -138,15 +139,17 @@ func (r *recorder) record(req *http.Request, body []byte) {
 	switch id := path.Base(req.URL.Path); {
 	case req.Method == http.MethodDelete:
 		delete(r.members, id)
+		r.destroyed[id] = true
 	case req.Method != http.MethodPost || json.Unmarshal(body, &result) != nil || id == "stop":
 	default:
 		r.addSecret(result.Secret)
 		r.active(result)
 		if key := req.Header.Get("Idempotency-Key"); key != "" {
-			if r.servers[key] == nil {
-				r.servers[key] = map[string]bool{}
+			if before := r.servers[key]; before != "" && before != result.ID && !r.destroyed[before] {
+				r.violations = append(r.violations, fmt.Sprintf("the idempotency key %s created the servers %s and %s", key,
+					before, result.ID))
 			}
-			r.servers[key][result.ID] = true
+			r.servers[key] = result.ID
 		}
 	}
 }
@@ -156,17 +159,6 @@ func (r *recorder) addSecret(secret string) {
 	if secret != "" {
 		r.secrets[secret] = true
 	}
-}
-
-// createdServers returns the ids of the servers that each idempotency key created.
-func (r *recorder) createdServers() map[string][]string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := map[string][]string{}
-	for key, ids := range r.servers {
-		all[key] = slices.Collect(maps.Keys(ids))
-	}
-	return all
 }
 
 // checkSecrets expects no secret in the log and the output of the commands.
