@@ -77,7 +77,13 @@ func (s target) revoke(ctx context.Context, key credentials.Credential) error {
 	}
 	defer client.CloseIdleConnections()
 	err = client.DeleteAPIKey(ctx, key.KeyID)
-	if rental.IsUnauthorized(err) || rental.IsNotFound(err) {
+	if rental.IsNotFound(err) { // the id is wrong, unless the key is gone, too
+		_, err = client.GetMe(ctx)
+		if err == nil || rental.IsForbidden(err) {
+			return errors.New("its id is unknown")
+		}
+	}
+	if rental.IsUnauthorized(err) {
 		return nil
 	}
 	return err

@@ -299,7 +299,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, noContent, []string{"key_old by gpr_OLDK"},
 			nil},
 		"not found": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(404, "not_found"),
-			[]string{"key_old by gpr_OLDK"}, nil},
+			[]string{"key_old by gpr_OLDK"}, []string{"its id is unknown", "console"}},
 		"unauthorized": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(401, "unauthorized"),
 			[]string{"key_old by gpr_OLDK"}, nil},
 		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(403, "forbidden"),

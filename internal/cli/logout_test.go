@@ -26,7 +26,7 @@ func TestLogout(t *testing.T) {
 		fails   string // part of the error; the login is kept
 	}{
 		"revoked":             {withID, noContent, own, "The key was revoked.", ""},
-		"not found":           {withID, apiError(404, "not_found"), own, "The key was revoked.", ""},
+		"another id":          {withID, apiError(404, "not_found"), own, "", "its id is unknown"},
 		"unauthorized":        {withID, apiError(401, "unauthorized"), own, "The key was revoked.", ""},
 		"service unavailable": {withID, apiError(503, "provider_unavailable"), slices.Repeat(own, 3), "", "Try again"},
 		"no connection":       {withID, cutConnection, slices.Repeat(own, 3), "", "remove its entry"},
@@ -61,6 +61,17 @@ func TestLogout(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A key that does not exist and is not valid any more was revoked before.
+func TestLogout_RevokedBefore(t *testing.T) {
+	f := newFakeLogin(t)
+	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+	f.service.deletes["key_old"] = apiError(404, "not_found")
+	f.service.accounts = map[string]response{oldKey[:8]: apiError(401, "unauthorized")}
+	if err := f.logout(t.Context(), f.screen); err != nil {
+		t.Error(err)
 	}
 }
 

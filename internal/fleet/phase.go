@@ -57,8 +57,16 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 }
 
 // planAgain returns the changes that are left in the slots of some changes.
+//
+// A lost slot keeps its generation of the first plan, so that its keys are tried from the same one as by the next run,
+// if this one is killed: the API may forget the keys of what was destroyed meanwhile.
 func (r *run) planAgain(changes []Change) []Change {
-	members := r.selected(func(m Member) bool { return !m.Lost() || concerns(changes, m.Slot) })
+	members := r.selected(func(m Member) bool { return !m.Lost() })
+	for _, change := range changes {
+		if r.members[change.Slot].Lost() {
+			members = append(members, Member{Slot: change.Slot, Generation: change.Generation})
+		}
+	}
 	return filter(r.changes(members), func(c Change) bool { return concerns(changes, c.Slot) })
 }
 
@@ -102,9 +110,10 @@ func (p *phase) begin(ctx context.Context, change Change, work func() slotResult
 	p.running++
 	go func() {
 		result := work()
-		cause := context.Cause(ctx)
-		if !errors.Is(ctx.Err(), cause) && failure.KindOf(result.err) == failure.Interrupted {
-			result.err = notTried(cause) // the end of the phase interrupted it
+		kind := failure.KindOf(result.err)
+		_, isCause := errors.AsType[ended](result.err)
+		if end, ok := errors.AsType[ended](context.Cause(ctx)); ok && (kind == failure.Interrupted || kind == "" && isCause) {
+			result.err = notTried(end.by)
 		}
 		p.events <- event{change: change, ended: &result}
 	}()
@@ -130,6 +139,12 @@ func (p *phase) handle(e event) {
 	}
 }
 
+// ended is the cause with which a phase cancels its slots. It does not unwrap: requests return the cause, and a slot
+// must not take the failure of another one for its own.
+type ended struct{ by error }
+
+func (e ended) Error() string { return "ended by another slot: " + e.by.Error() }
+
 // end ends the phase: nothing more is rented. With All, the waits for instances end, too.
 func (p *phase) end(err error) {
 	if p.decided == nil {
@@ -137,7 +152,7 @@ func (p *phase) end(err error) {
 	}
 	p.search.End(p.decided)
 	if p.All {
-		p.stop(p.decided)
+		p.stop(ended{p.decided})
 	}
 }
 

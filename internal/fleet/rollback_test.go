@@ -53,6 +53,29 @@ func TestApply_RollBackWhileBooting(t *testing.T) {
 	})
 }
 
+// The failure that ends the phase is not that of the other slots: what they rented is destroyed again.
+func TestApply_RollBackAfterAnotherSlotFailed(t *testing.T) {
+	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
+		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if isCreate(req) && strings.Contains(bodyOf(req), `"train-2"`) {
+				time.Sleep(2 * time.Second) // the others are rented
+			}
+			resp, err := send()
+			return edit(resp, func(inst map[string]any) {
+				if inst["name"] == "train-2" {
+					inst["price"] = map[string]any{"running_kop_h": 1_000_000, "stopped_kop_h": 1, "traffic_kop_gb": 0}
+				}
+			}), err
+		})
+		capped := allOf(4, 0)
+		capped.MaxTotalKopH = 100_000
+		result := e.apply(capped, nil)
+		if len(e.active()) > 0 || len(result.Members) > 0 || len(result.RolledBack) != 3 {
+			t.Errorf("%d active, %d rolled back: %s", len(e.active()), len(result.RolledBack), describe(result))
+		}
+	})
+}
+
 // With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
 // missing offer.
 func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
@@ -73,6 +96,21 @@ func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
 		}
 		if result.Members[0].Generation != 2 || len(e.all()) != 7 {
 			t.Errorf("generation %d, %d rented", result.Members[0].Generation, len(e.all()))
+		}
+	})
+}
+
+// The API may forget the keys of what a rollback destroyed. After a killed run the next one finds what the run rented
+// after that, because both try the keys of a slot from the same one.
+func TestApply_AllWaitsAgainWithForgottenKeys(t *testing.T) {
+	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+		offers := e.offers()
+		e.limit(4)
+		e.intercept(e.lose(offers[3].ID, 20*time.Minute))
+		e.want(e.engine().Apply(t.Context(), allOf(4, time.Hour), nil, 2*time.Hour), 4)
+		result := e.engine().Apply(t.Context(), allOf(4, 0), nil, 2*time.Hour) // the first one was killed
+		if len(result.Recovered) != 4 || len(e.active()) != 4 {
+			t.Errorf("%d active: %s", len(e.active()), describe(result))
 		}
 	})
 }

@@ -225,6 +225,18 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 	}
 }
 
+// A desired state that was "running" before a refused start does not show that the start takes effect.
+func TestConverge_RefusedStartOfWantedInstance(t *testing.T) {
+	made := func() *service {
+		s := rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredRunning)
+		s.On["start"] = replies(http.StatusConflict)
+		return s
+	}
+	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		checkConverge(t, s, client, running(OutbidRestart), end{"refused", "stopped", "start"})
+	})
+}
+
 // What was done before its response was lost is a success in the end, and is not done twice.
 func TestConverge_LostResponses(t *testing.T) {
 	const retries = 2 // of the client

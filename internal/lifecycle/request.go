@@ -57,6 +57,7 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 	mayRepeat := next == ActionStart && c.starts < maxRequests || next == ActionStop && c.stops < maxRequests
 	err := r.err
 	outbid := inst.Status == rental.StatusOutbid
+	ran := c.State == rental.DesiredRunning && r.before.DesiredState == c.State // so that it proves no start
 	switch {
 	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
 		return ActionNone, nil // its GPU is not billed
@@ -64,7 +65,7 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 		return next, nil // the refusal was for another status
 	case pending:
 		return ActionWait, nil
-	case inst.DesiredState == c.State && !outbid:
+	case inst.DesiredState == c.State && !outbid && !(refused && ran):
 		return ActionWait, nil // the request has not taken effect
 	case refused && c.State == rental.DesiredStopped && !inst.BillsGPU():
 		return ActionNone, nil // there is nothing to stop

@@ -13,7 +13,6 @@ import (
 // contain, where $1 and $2 are parts of the text.
 var constraints = []struct{ text, description string }{
 	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2"},
-	{`^value must be at least sum of (\w+)$`, "not below `$1`"},
 	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2."},
 	{`^value must be one of: \["(.+)"\]$`, "Valid values: `$1`"},
 	{`^(?:string length must be|(?:set|list) must contain) at least 1\b`, " not be empty."},
@@ -24,7 +23,7 @@ var constraints = []struct{ text, description string }{
 	{`^must be a duration\b`, "Go duration such as `"},
 	{`^must be a string containing a sequence of decimal numbers`, "Go duration such as `"},
 	{`^must be a model slug without commas`, "without commas"},
-	{`^All values in the set must be configured`, ""},
+	{`^All values in the (set|map) must be configured`, ""},
 	{`^must be two capital letters`, "in upper case"},
 	{`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1"},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`."},

@@ -71,7 +71,8 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 			MarkdownDescription: "Ids of the SSH keys to attach to new instances. Up to 10 ids. Ids must not be empty. " +
 				"Defaults to all keys of the account. `[]` attaches none." + keysChange,
 			Validators: []validator.Set{
-				setvalidator.SizeAtMost(maxSSHKeys), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+				setvalidator.SizeAtMost(maxSSHKeys), setvalidator.NoNullValues(),
+				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
 			},
 		},
 		"desired_state": schema.StringAttribute{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -74,8 +75,8 @@ func (r StringRule) ValidateString(_ context.Context, req validator.StringReques
 	}
 }
 
-// Elements applies a validator to each element of a set of strings. Its errors have the path of the set, because the
-// path of an element contains the value.
+// Elements applies a validator to each element of a set of strings, and refuses null. Its errors have the path of the
+// set, because the path of an element contains the value.
 func Elements(each validator.String) validator.Set { return elementsRule{each} }
 
 type elementsRule struct{ each validator.String }
@@ -87,6 +88,7 @@ func (r elementsRule) Description(ctx context.Context) string {
 func (r elementsRule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
 
 func (r elementsRule) ValidateSet(ctx context.Context, req validator.SetRequest, resp *validator.SetResponse) {
+	setvalidator.NoNullValues().ValidateSet(ctx, req, resp)
 	for _, element := range req.ConfigValue.Elements() {
 		value, ok := element.(types.String)
 		if !ok {

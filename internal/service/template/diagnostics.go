@@ -9,11 +9,12 @@ import (
 
 // Summaries of diagnostics.
 const (
-	summaryNotAnImage    = "Not a container image"
-	summaryNoTag         = "Container image without a tag"
-	summaryNotOwn        = "Not a template of this account"
-	summaryCannotReplace = "Cannot replace template: limit of own templates reached"
-	summaryLimitReached  = "Limit of own templates reached"
+	summaryNotAnImage              = "Not a container image"
+	summaryNoTag                   = "Container image without a tag"
+	summaryRecommendedBelowMinimum = "Recommended disk below the minimum"
+	summaryNotOwn                  = "Not a template of this account"
+	summaryCannotReplace           = "Cannot replace template: limit of own templates reached"
+	summaryLimitReached            = "Limit of own templates reached"
 )
 
 func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
@@ -25,6 +26,13 @@ func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
 func addNoTag(diags *diag.Diagnostics, at path.Path) {
 	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf("The API requires a tag in %s, for "+
 		"example \":1.2\" at the end. Use a fixed version rather than latest.", at.String()))
+}
+
+func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {
+	tfkit.AddAttributeError(diags, path.Root("recommended_disk_gb"), tfkit.Summaryf(summaryRecommendedBelowMinimum),
+		tfkit.Textf(
+			"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
+			minimum))
 }
 
 func addNotOwn(diags *diag.Diagnostics, slug string) {

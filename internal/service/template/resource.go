@@ -13,10 +13,11 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*templateResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*templateResource)(nil)
-	_ resource.ResourceWithImportState = (*templateResource)(nil)
-	_ resource.ResourceWithIdentity    = (*templateResource)(nil)
+	_ resource.ResourceWithConfigure      = (*templateResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*templateResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*templateResource)(nil)
+	_ resource.ResourceWithImportState    = (*templateResource)(nil)
+	_ resource.ResourceWithIdentity       = (*templateResource)(nil)
 )
 
 // creating separates concurrent creations in this process.

@@ -104,7 +104,8 @@ func TestAccTemplate_invalidArguments(t *testing.T) {
 		{config(`env = { for i in range(31) : "V${i}" => "1" }`), `at most 30`},
 		{config(`onstart = "` + strings.Repeat("x", 4001) + `"`), `between 1 and 4000`},
 		{config(`min_disk_gb = 9`), `between 10 and 2000`},
-		{config(`min_disk_gb = 50`, `recommended_disk_gb = 40`), `at\s+least\s+sum\s+of`},
+		{config(`min_disk_gb = 50`, `recommended_disk_gb = 40`), `below the minimum`},
+		{config(`ports = [80, null]`), `Null Set Value`}, {config(`env = { A = null }`), `Null Map Value`},
 	})
 }
 

@@ -76,6 +76,8 @@ func addRequired(attributes map[string]schema.Attribute) {
 	}
 }
 
+//
+//nolint:funlen // one literal for each attribute
 func addOptional(attributes map[string]schema.Attribute) {
 	replaceText := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	attributes["description"] = schema.StringAttribute{
@@ -99,7 +101,8 @@ func addOptional(attributes map[string]schema.Attribute) {
 		MarkdownDescription: "Container ports. Must be between 1 and 65535. Up to 10 ports. Defaults to `[]`. Changing " +
 			"this forces a new resource to be created.",
 		Validators: []validator.Set{
-			setvalidator.SizeAtMost(maxPorts), setvalidator.ValueInt64sAre(int64validator.Between(1, maxPort)),
+			setvalidator.SizeAtMost(maxPorts), setvalidator.NoNullValues(),
+			setvalidator.ValueInt64sAre(int64validator.Between(1, maxPort)),
 		},
 		PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplace()},
 	}
@@ -110,7 +113,8 @@ func addOptional(attributes map[string]schema.Attribute) {
 			"Defaults to `{}`. Changing this forces a new resource to be created. Do not use them for secrets: the API " +
 			"returns them in the list of templates, and they are in the state.",
 		Validators: []validator.Map{
-			mapvalidator.SizeAtMost(maxEnv), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)),
+			mapvalidator.SizeAtMost(maxEnv), mapvalidator.NoNullValues(),
+			mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)),
 		},
 		PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 	}
@@ -121,11 +125,11 @@ func addOptional(attributes map[string]schema.Attribute) {
 		Validators:    []validator.String{stringvalidator.UTF8LengthBetween(1, maxOnstartLength)},
 		PlanModifiers: replaceText,
 	}
-	disk := func(description string, also ...validator.Int64) schema.Int64Attribute {
+	disk := func(description string) schema.Int64Attribute {
 		return schema.Int64Attribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: description,
-			Validators:          append(also, int64validator.Between(minDiskGB, maxDiskGB)),
+			Validators:          []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
 			PlanModifiers: []planmodifier.Int64{
 				int64planmodifier.UseStateForUnknown(), int64planmodifier.RequiresReplaceIfConfigured(),
 			},
@@ -133,9 +137,9 @@ func addOptional(attributes map[string]schema.Attribute) {
 	}
 	attributes["min_disk_gb"] = disk("Minimum disk size of an instance in GB. Must be between 10 and 2000. Defaults " +
 		"to the value that the API chooses. Changing this forces a new resource to be created.")
-	attributes["recommended_disk_gb"] = disk("Recommended disk size of an instance in GB. Must be between 10 and "+
-		"2000, and not below `min_disk_gb`. Defaults to the value that the API chooses. Changing this forces a new "+
-		"resource to be created.", int64validator.AtLeastSumOf(path.MatchRoot("min_disk_gb")))
+	attributes["recommended_disk_gb"] = disk("Recommended disk size of an instance in GB. Must be between 10 and " +
+		"2000, and not below `min_disk_gb`. Defaults to the value that the API chooses. Changing this forces a new " +
+		"resource to be created.")
 }
 
 func addComputed(attributes map[string]schema.Attribute) {
@@ -146,4 +150,17 @@ func addComputed(attributes map[string]schema.Attribute) {
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
 	attributes["owner"] = tfkit.ComputedOnce("Owner of the template: `me`.")
+}
+
+// ValidateConfig implements resource.ResourceWithValidateConfig.
+func (r *templateResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var minimum, recommended types.Int64
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("min_disk_gb"), &minimum)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("recommended_disk_gb"), &recommended)...)
+	known := !minimum.IsNull() && !minimum.IsUnknown() && !recommended.IsNull() && !recommended.IsUnknown()
+	if known && recommended.ValueInt64() < minimum.ValueInt64() {
+		addRecommendedBelowMinimum(&resp.Diagnostics, recommended.ValueInt64(), minimum.ValueInt64())
+	}
 }
