@@ -13,12 +13,17 @@ type InstanceOmitted struct{ Name, StopReason, SSH, URLs, CostSoFar bool }
 func (i *Instance) UnmarshalJSON(data []byte) error {
 	type plainInstance Instance
 	err := json.Unmarshal(data, (*plainInstance)(i))
-	var fields map[string]json.RawMessage
+	var fields struct { // nil if they are absent
+		Name       json.RawMessage `json:"name"`
+		StopReason json.RawMessage `json:"stop_reason"`
+		SSH        json.RawMessage `json:"ssh"`
+		URLs       json.RawMessage `json:"urls"`
+		CostSoFar  json.RawMessage `json:"cost_so_far_kop"`
+	}
 	_ = json.Unmarshal(data, &fields) //nolint:errcheck // then err is not nil, too
-	omits := func(name string) bool { _, present := fields[name]; return !present }
 	i.Omitted = InstanceOmitted{
-		Name: omits("name"), StopReason: omits("stop_reason"), SSH: omits("ssh"), URLs: omits("urls"),
-		CostSoFar: omits("cost_so_far_kop"),
+		Name: fields.Name == nil, StopReason: fields.StopReason == nil, SSH: fields.SSH == nil, URLs: fields.URLs == nil,
+		CostSoFar: fields.CostSoFar == nil,
 	}
 	return err
 }

@@ -78,10 +78,10 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			Optional: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.AtLeast(1)},
 		}
 	}
-	set := func(element attr.Type, description string, each validator.Set) datasource.SetAttribute {
+	set := func(element attr.Type, description string, each ...validator.Set) datasource.SetAttribute {
 		return datasource.SetAttribute{
 			Optional: true, ElementType: element, MarkdownDescription: description,
-			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), each},
+			Validators: append([]validator.Set{setvalidator.SizeAtLeast(1)}, each...),
 		}
 	}
 	country := Elements(Matches(countryCode, "must be two capital letters, for example \"NL\""))
@@ -91,7 +91,8 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		"gpu": set(types.StringType, "GPU model slugs without commas and spaces, as in `gpurent_gpus`. An offer matches any "+
 			"of them. Must not be empty.", Elements(Matches(gpuSlug, "must be a model slug without commas"))),
 		"num_gpus": set(types.Int64Type, "Numbers of GPUs in the server. Valid values: `1`, `2`, `4`, `8`. An offer "+
-			"matches any of them. Must not be empty.", setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...))),
+			"matches any of them. Must not be empty.", setvalidator.NoNullValues(),
+			setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...))),
 		"min_gpus": count("Minimum number of GPUs in the server. Must be at least 1."),
 		"country": set(types.StringType, "Countries as ISO 3166-1 alpha-2 codes in upper case, such as `NL`. An offer "+
 			"matches any of them. Must not be empty.", country),
@@ -123,6 +124,6 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 			"as `NL`. Must not be empty."+byProvider, country),
 		"exclude_offer_ids": set(types.StringType, "Ids of offers to exclude, for example of a server that was slow "+
 			"before. Ids must not be empty. Must not be empty. The provider applies this filter, because the API does not have "+
-			"it.", setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
+			"it.", setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
 	}
 }
