@@ -10,10 +10,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,26 +21,18 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-const (
-	gotestsumModule = "internal/tools/gotestsum/go.mod"
-	// shutdownTimeout is the time that interrupted tests have to stop their CLIs.
-	shutdownTimeout = 10 * time.Second
-)
-
-// measured are the build flags of a provider that counts the statements it executes.
-var measured = []string{"-cover", "-coverpkg=./..."}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := errors.New("usage: acceptance one|all|terraform|tofu [PACKAGE...] [FLAG...]")
 	if len(os.Args) > 1 {
-		err = run(ctx, os.Stdout, os.Args[1], os.Args[2:])
+		err = run(ctx, os.Args[1], os.Args[2:])
 	}
 	stop()
 	if err != nil {
@@ -51,16 +43,12 @@ func main() {
 
 // run tests with one CLI after the other, because the tests of one CLI keep all cores busy. A failure with the first
 // CLI does not keep run from testing with the second.
-func run(ctx context.Context, out io.Writer, selection string, arguments []string) (err error) {
+func run(ctx context.Context, selection string, arguments []string) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
 	}
-	sample := len(arguments) == 0
-	if arguments, err = withPackages(os.DirFS(root), arguments); err != nil {
-		return err
-	}
-	found, err := clis.Find(ctx, selection, out)
+	found, err := clis.Find(ctx, selection, os.Stdout)
 	if err != nil {
 		return err
 	}
@@ -70,82 +58,87 @@ func run(ctx context.Context, out io.Writer, selection string, arguments []strin
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	buildFlags := []string{"-ldflags=-s -w"}
-	if slices.Contains(arguments, measured[0]) {
-		buildFlags = measured
+	if slices.Contains(arguments, "-cover") {
+		buildFlags = []string{"-cover", "-coverpkg=./..."} // a provider that counts the statements it executes
 	}
 	provider, err := clis.Install(ctx, root, folder, buildFlags...)
 	if err != nil {
 		return err
 	}
+	sample := len(arguments) == 0
+	if sample || strings.HasPrefix(arguments[0], "-") {
+		packages, err := packagesWithTests(root)
+		if err != nil {
+			return err
+		}
+		arguments = append(packages, arguments...)
+	}
 	var failed error
-	var logs []string
 	for n, cli := range found {
+		fmt.Println("\nAcceptance tests with", cli)
 		flags := slices.Clone(arguments)
 		if sample && n > 0 {
 			flags = append(flags, "-acctest.quirks=all")
 		}
-		log := filepath.Join(folder, cli.Name+".json")
-		logs = append(logs, log)
 		// With the share, a test that does not depend on the CLI runs with the first CLI only: see internal/acctest.
-		env := append(environ(cli, provider), fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found)))
-		if err := testWith(ctx, out, cli, root, log, env, flags); err != nil {
+		share := fmt.Sprintf("GPURENT_TEST_SHARE=%d/%d", n+1, len(found))
+		if err := test(ctx, root, flags, append(environ(cli, provider), share)); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %s: %w", cli, err))
 		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	if failed != nil {
-		return failed
-	}
-	return command(ctx, out, root, append([]string{"run", "./internal/tools/skips"}, logs...)...).Run()
+	return failed
 }
 
-// testWith runs the tests with one CLI and writes their events to the file log.
-func testWith(ctx context.Context, out io.Writer, cli clis.CLI, root, log string, env, arguments []string) error {
-	if _, err := fmt.Fprintf(out, "\nAcceptance tests with %s\n", cli.Describe()); err != nil {
-		return err
+// packagesWithTests returns the packages that have acceptance tests, as "./folder", so that go test links no others.
+func packagesWithTests(root string) (packages []string, err error) {
+	for _, pattern := range []string{"internal/*/*_test.go", "internal/*/*/*_test.go"} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			if bytes.Contains(content, []byte("\nfunc TestAcc")) {
+				packages = append(packages, "."+filepath.ToSlash(strings.TrimPrefix(filepath.Dir(file), root)))
+			}
+		}
 	}
-	tests := command(ctx, out, root, slices.Concat([]string{
-		"tool", "-modfile=" + gotestsumModule, "gotestsum", "--format=standard-quiet", "--hide-summary=skipped",
-		"--jsonfile=" + log, "--", "-count=1",
-	}, flags(), arguments)...)
-	tests.Env = clis.Environ(env...)
-	return tests.Run()
+	return slices.Compact(packages), nil
 }
 
-// flags are the default flags of go test. The caller's flags come later on the command line and override them.
-func flags() []string {
-	return []string{
+// test runs go test. The caller's arguments come after the default flags and override them. The end of ctx interrupts
+// the tests, so that each of them can stop its CLI.
+func test(ctx context.Context, root string, arguments, environ []string) error {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{ //nolint:gosec // the caller may run any command
+		"test", "-count=1", "-run=^TestAcc[A-Z]",
 		"-p=" + strconv.Itoa(runtime.NumCPU()+1), // packages at once: some of them mostly wait
-		// Tests of a package at once. They wait for processes to start more than they compute, so two tests per core are
-		// faster than one.
-		"-parallel=8",
-		"-ldflags=-s -w", // halves the time to link the test binaries
-		"-vet=off",       // make unit runs go vet
-		"-run=^" + acceptanceTests,
-	}
+		"-parallel=8",                            // tests of a package at once: they mostly wait for processes to start
+		"-ldflags=-s -w",                         // halves the time to link the test binaries
+		"-vet=off",                               // make unit runs go vet
+	}, arguments)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = root, clis.Environ(environ...), os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd.Run()
 }
 
-// environ returns the environment of acceptance tests with the CLI and a provider that all packages share.
+// environ returns the variables of acceptance tests with the CLI and a provider that all packages share.
 func environ(cli clis.CLI, provider clis.Installed) []string {
 	// Hundreds of CLI processes live for a second each: with the default GOGC, a quarter of their work is collecting
 	// garbage.
 	env := []string{
 		"TF_ACC=1", "TF_ACC_TERRAFORM_PATH=" + cli.Path, "GOGC=400", "GPURENT_TEST_BINARY=" + provider.Binary,
 	}
-	if host := cli.ProviderHost(); host != "" {
-		env = append(env, "TF_ACC_PROVIDER_HOST="+host)
+	if cli.Name == "tofu" {
+		// The library of the acceptance tests assumes Terraform's host, with which OpenTofu finds no provider. Nothing is
+		// downloaded from it.
+		env = append(env, "TF_ACC_PROVIDER_HOST=registry.opentofu.org")
 	}
 	return env
-}
-
-// command prepares a go command in the module's root folder. The end of ctx interrupts it, so that each test can stop
-// its CLI.
-func command(ctx context.Context, out io.Writer, root string, arguments ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the caller may run any command
-	cmd.Dir, cmd.Stdout, cmd.Stderr = root, out, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = shutdownTimeout
-	return cmd
 }

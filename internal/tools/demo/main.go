@@ -55,7 +55,7 @@ func run(ctx context.Context, out *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 
-	out.line("CLI        %s", cli.Describe())
+	out.line("CLI        %s", cli)
 	var provider clis.Installed
 	err = out.step("provider", func() (string, error) {
 		provider, err = clis.Install(ctx, root, folder)

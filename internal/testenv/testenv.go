@@ -1,0 +1,56 @@
+// Package testenv gives tests what they need from the machine, and keeps them away from the files of the user who runs
+// them. It does not ship.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Program returns the path of a program. Without it, the test is skipped; in CI, with the variable CI set, it fails.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("CI needs %s: %v", name, err)
+	}
+	t.Skipf("the test needs %s: %v", name, err)
+	return ""
+}
+
+// Home returns the environment variables of a process with this folder as its user's home: credentials.Path is below
+// it on every system.
+func Home(folder string) []string {
+	return []string{
+		"HOME=" + folder,
+		"XDG_CONFIG_HOME=" + filepath.Join(folder, ".config"),
+		"AppData=" + filepath.Join(folder, "AppData"),
+	}
+}
+
+// SetHome sets the variables of Home in this process until the test ends.
+func SetHome(t testing.TB, folder string) {
+	t.Helper()
+	for _, pair := range Home(folder) {
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// ConfigDir returns os.UserConfigDir of a process with the environment of Home(folder).
+func ConfigDir(folder string) string {
+	switch runtime.GOOS {
+	case "windows":
+		return filepath.Join(folder, "AppData")
+	case "darwin", "ios":
+		return filepath.Join(folder, "Library", "Application Support")
+	}
+	return filepath.Join(folder, ".config")
+}
