@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program. Without it, the test is skipped; in CI, with the variable CI set, it fails.
+// Program returns the path of a program. Without it, the test is skipped; in CI, with the variable CI set, it fails on
+// Linux, where .ci/run and the workflows install every program.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err == nil {
 		return path
 	}
-	if os.Getenv("CI") != "" {
+	if os.Getenv("CI") != "" && runtime.GOOS == "linux" {
 		t.Fatalf("CI needs %s: %v", name, err)
 	}
 	t.Skipf("the test needs %s: %v", name, err)
