@@ -11,105 +11,117 @@ import (
 // Chapter "Authentication", and the column "Scope" of the chapter "Endpoints".
 
 // fillPath replaces the placeholders of a path.
-func (s *service) fillPath(op apidoc.Operation, instance string) string {
-	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "/offers/{id}", "/offers/unknown", "{id}",
-		"unknown", "{slug}", "unknown").Replace(op.Path)
+func fillPath(op apidoc.Operation, instance string) string {
+	return strings.NewReplacer("/instances/{id}", "/instances/"+instance, "{id}", "unknown", "{slug}",
+		"unknown").Replace(op.Path)
 }
 
-func TestScopes(t *testing.T) {
-	s := start(t)
-	instance := text(s.running(nil), "id")
-	keys := map[string]*service{}
-	for _, scope := range scopes {
-		secret, _ := s.newKey(scope)
-		keys[scope] = s.as(secret)
+// bodyOf returns an invalid body for tests of access, nil for an operation without a body.
+func bodyOf(op apidoc.Operation) any {
+	switch op.Body {
+	case "":
+		return nil
+	case "DeviceCodeCreate":
+		return object{"client_name": 1}
 	}
+	return object{}
+}
+
+// checkAccess calls all operations. Each must fail with the code that the function returns; "" means that it must not
+// be refused for the key.
+func (s *service) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
+	s.t.Helper()
 	for _, op := range apidoc.Operations {
-		path := s.fillPath(op, instance)
-		for _, scope := range scopes {
-			if op.Method == http.MethodDelete && scope == op.Scope || strings.HasSuffix(op.Path, "/stop") &&
-				scope == op.Scope {
-				continue // tested below, because it ends the instance
-			}
-			a := keys[scope].call(op.Method, path, bodyOf(op))
-			a.request = scope + ": " + a.request
-			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
-				check(t, a.status != http.StatusForbidden && a.status != http.StatusUnauthorized, "%s: %d", a.request,
-					a.status)
-			} else {
-				a.failsWith("forbidden")
-			}
+		a := s.call(op.Method, fillPath(op, instance), bodyOf(op))
+		a.request = who + ": " + a.request
+		if want := code(op); want != "" {
+			a.failsWith(want)
+		} else {
+			check(s.t, a.status != http.StatusUnauthorized && a.status != http.StatusForbidden, "%s: %d", a.request,
+				a.status)
 		}
 	}
-	keys["instances:write"].action(instance, "stop").ok()
-	keys["instances:write"].delete("/instances/" + instance).ok()
 }
 
-func TestUnauthorized(t *testing.T) {
+func TestAccess_Scopes(t *testing.T) {
+	s := start(t)
+	for _, scope := range scopes {
+		instance := text(s.running(nil), "id")
+		secret, _ := s.newKey(scope)
+		s.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
+			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
+				return ""
+			}
+			return "forbidden"
+		})
+	}
+}
+
+// Only an active API key in the header Authorization authenticates: no session, and no other place.
+func TestAccess_Unauthorized(t *testing.T) {
 	s := start(t)
 	revoked, id := s.newKey(scopes...)
 	s.delete("/api-keys/" + id).want(http.StatusNoContent)
 	expired := s.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
 	s.advance(24 * 3600)
-	headers := map[string]string{
-		"no key": "", "unknown": "Bearer " + strings.Repeat("x", 44), "revoked": "Bearer " + revoked,
-		"expired":   "Bearer " + text(expired, "secret"),
-		"no scheme": s.key, "another scheme": "Basic " + s.key, "empty": "Bearer ", "a prefix of the key": "Bearer " +
-			s.key[:43],
-	}
-	for name, header := range headers {
-		anonymous := s.as("").with("Authorization", header)
-		for _, op := range apidoc.Operations {
-			a := anonymous.call(op.Method, s.fillPath(op, "unknown"), bodyOf(op))
-			a.request = name + ": " + a.request
-			switch {
-			case op.Scope == "public" || op.Scope == "optional" && name == "no key":
-				check(t, a.status != http.StatusUnauthorized, "%s: 401", a.request)
-			default:
-				a.failsWith("unauthorized")
+	anonymous := s.as("")
+	refused := func(optional string) func(op apidoc.Operation) string {
+		return func(op apidoc.Operation) string {
+			switch op.Scope {
+			case "public":
+				return ""
+			case "optional":
+				return optional
 			}
+			return "unauthorized"
 		}
 	}
+	for _, header := range []string{"Bearer " + strings.Repeat("x", 44), "Bearer " + revoked, "Bearer " +
+		text(expired, "secret"), s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer=" + s.key,
+		"Bearer " + s.key[:43], "Bearer " + s.key + " " + s.key} {
+		anonymous.with("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
+	}
+	anonymous.checkAccess("no key", "none", refused(""))
+	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
+		anonymous.with("Cookie", cookie).checkAccess(cookie, "none", refused(""))
+	}
+	anonymous.with("X-Api-Key", s.key).checkAccess("X-Api-Key", "none", refused(""))
+	anonymous.get("/me?api_key=" + s.key).failsWith("unauthorized")
+	anonymous.get("/me?access_token=" + s.key).failsWith("unauthorized")
 }
 
-func TestBlockedAccount(t *testing.T) {
+func TestAccess_BlockedAccount(t *testing.T) {
 	s := start(t)
 	s.setAccount(object{"blocked": true})
-	for _, op := range apidoc.Operations {
-		a := s.call(op.Method, s.fillPath(op, "unknown"), bodyOf(op))
+	s.checkAccess("blocked", "none", func(op apidoc.Operation) string {
 		if op.Scope == "public" || op.Scope == "optional" {
-			check(t, a.status != http.StatusForbidden, "%s: 403", a.request)
-		} else {
-			a.failsWith("forbidden")
+			return ""
 		}
-	}
+		return "forbidden"
+	})
 	s.setAccount(object{"blocked": false})
 	s.get("/me").ok()
 }
 
-func TestOwnTemplatesRequireKey(t *testing.T) {
+// GET /templates works with and without a key; it has no scope and no response 403.
+func TestAccess_OwnTemplates(t *testing.T) {
 	s := start(t)
-	o := s.post("/templates", object{"name": "mine", "image": "registry.example/mine:1"}).created()
-	seen := func(s *service) (own, all int) {
-		for _, o := range s.list("/templates") {
-			all++
-			if text(o, "owner") == "me" {
-				own++
-			}
-		}
-		return own, all
-	}
-	own, all := seen(s)
-	equal(t, "own templates with a key", own, 1)
-	// GET /templates has no scope and no response 403.
+	slug := s.newTemplate()
 	weak, _ := s.newKey("billing:read")
-	own, _ = seen(s.as(weak))
-	equal(t, "own templates with a key that has another scope", own, 1)
+	check(t, s.lists("/templates", slug) && s.as(weak).lists("/templates", slug), "the key does not list its template")
 	s.setAccount(object{"blocked": true})
-	own, _ = seen(s)
-	equal(t, "own templates of a blocked account", own, 1)
-	public, catalogue := seen(s.as(""))
-	equal(t, "own templates without a key", public, 0)
-	equal(t, "templates of the catalogue", catalogue, all-1)
-	check(t, o["public"] == false, "an own template is public")
+	check(t, s.lists("/templates", slug), "a blocked account does not list its template")
+	own := 0
+	for _, o := range s.list("/templates") {
+		if text(o, "owner") == "me" {
+			own++
+			equal(t, "public", o["public"], any(false))
+		}
+	}
+	equal(t, "own templates", own, 1)
+	public := s.as("").list("/templates")
+	equal(t, "templates without a key", len(public), len(s.list("/templates"))-1)
+	for _, o := range public {
+		equal(t, "owner without a key", text(o, "owner"), "catalog")
+	}
 }

@@ -4,56 +4,57 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// object is a JSON object. Numbers are json.Number, which distinguishes 1 and 1.0.
+// object is a JSON object.
 type object = map[string]any
 
-// httpClient follows no redirects, because the API has none.
-var httpClient = &http.Client{
-	Timeout:       30 * time.Second,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
-}
-
-// service is a running Rental Service.
+// service is a running Rental Service with an API key, "" for none, and headers for all requests.
 type service struct {
 	t                        *testing.T
 	baseURL, controlURL, key string
 	header                   http.Header
-	// cache contains the offers of the instances that rent created, and the plain template.
-	cache map[string]string
+	// offers are the offers of the instances that rent created. The API does not return them.
+	offers map[string]string
 }
 
 // start starts a service without rate limits whose account has enough money and a high limit of instances.
 func start(t *testing.T) *service {
 	t.Helper()
-	s := startUnconfigured(t)
-	s.control(http.MethodPost, "/rate-limit", object{"per_minute_key": 0, "per_minute_address": 0})
-	s.setAccount(object{"balance_kop": 1_000_000_000, "credit_limit_kop": 0, "email_verified": true,
-		"max_instances": 1000})
+	s := startWithLimits(t, contracttest.New(t, contracttest.AllowInvalidRequests()).Wrap)
+	s.setRateLimit(0)
+	s.setAccount(object{"balance_kop": 1_000_000_000, "max_instances": 1000})
 	return s
 }
 
-// check counts a check and reports an error if it fails.
-func check(t *testing.T, ok bool, format string, args ...any) bool {
+// startWithLimits starts a service with its default settings.
+func startWithLimits(t *testing.T, wrap func(http.Handler) http.Handler) *service {
 	t.Helper()
-	checks.Add(1)
-	if !ok {
-		t.Errorf(format, args...)
+	t.Parallel()
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Seed: 20260, Clock: simulator.ClockManual, Market: simulator.MarketStill, Wrap: wrap,
+		Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ok
-}
-
-// equal checks that two values are equal.
-func equal[T comparable](t *testing.T, what string, got, want T) bool {
-	t.Helper()
-	return check(t, got == want, "%s: got %v, want %v", what, got, want)
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &service{t, server.BaseURL, server.ControlURL, server.APIKey, http.Header{}, map[string]string{}}
 }
 
 // as returns the same service with another API key, "" for none.
@@ -63,14 +64,10 @@ func (s *service) as(key string) *service {
 	return &other
 }
 
-// with returns the same service with a header in all requests; "" removes the header.
+// with returns the same service with a header in all requests.
 func (s *service) with(name, value string) *service {
 	other := s.as(s.key)
-	if value == "" {
-		other.header.Del(name)
-	} else {
-		other.header.Set(name, value)
-	}
+	other.header.Set(name, value)
 	return other
 }
 
@@ -83,10 +80,10 @@ type response struct {
 	raw     []byte
 }
 
-// send sends a request and checks the rules for all responses.
-func (s *service) send(method, path string, body io.Reader) response {
+// send sends a request to a URL. A redirect is a response, because the API has none.
+func (s *service) send(method, url string, body io.Reader) response {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.baseURL+path, body)
+	req, err := http.NewRequestWithContext(s.t.Context(), method, url, body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -96,40 +93,35 @@ func (s *service) send(method, path string, body io.Reader) response {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range s.header {
-		req.Header[name] = values
-	}
-	a := s.do(req)
-	a.checkCommon(method, path)
-	return a
-}
-
-func (s *service) do(req *http.Request) response {
-	s.t.Helper()
-	res, err := httpClient.Do(req)
+	maps.Copy(req.Header, s.header)
+	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+		s.t.Fatalf("%s %s: %v", method, url, err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+		s.t.Fatalf("%s %s: %v", method, url, err)
 	}
-	return response{s.t, req.Method + " " + strings.TrimPrefix(req.URL.RequestURI(), "/api/v1"), res.StatusCode,
-		res.Header, raw}
+	return response{s.t, method + " " + strings.TrimPrefix(url, s.baseURL), res.StatusCode, res.Header, raw}
 }
 
 // call sends a JSON body, nil for none.
 func (s *service) call(method, path string, body any) response {
 	s.t.Helper()
+	return s.send(method, s.baseURL+path, jsonBody(s.t, body))
+}
+
+func jsonBody(t *testing.T, body any) io.Reader {
+	t.Helper()
 	if body == nil {
-		return s.send(method, path, nil)
+		return nil
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return s.send(method, path, bytes.NewReader(raw))
+	return bytes.NewReader(raw)
 }
 
 func (s *service) get(path string) response { s.t.Helper(); return s.call(http.MethodGet, path, nil) }
@@ -147,19 +139,17 @@ func (s *service) delete(path string) response {
 // want fails the test unless the response has the status.
 func (a response) want(status int) response {
 	a.t.Helper()
-	if !check(a.t, a.status == status, "%s: status %d, want %d: %.300s", a.request, a.status, status, a.raw) {
-		a.t.FailNow()
+	if a.status != status {
+		a.t.Fatalf("%s: status %d, want %d: %.300s", a.request, a.status, status, a.raw)
 	}
 	return a
 }
 
-// object returns the body, which must be one JSON object.
+// object returns the body, which must be a JSON object.
 func (a response) object() object {
 	a.t.Helper()
 	var o object
-	d := json.NewDecoder(bytes.NewReader(a.raw))
-	d.UseNumber()
-	if err := d.Decode(&o); err != nil || o == nil || d.More() {
+	if err := json.Unmarshal(a.raw, &o); err != nil || o == nil {
 		a.t.Fatalf("%s: the body is no JSON object: %v: %.300s", a.request, err, a.raw)
 	}
 	return o
@@ -179,29 +169,91 @@ func (a response) headerNumber(name string) int {
 	return n
 }
 
-// checkCommon checks the rules for all responses.
-func (a response) checkCommon(method, path string) {
+// failsWith checks the status and the code of an error. It returns the details, nil if there are none.
+func (a response) failsWith(code string) object {
 	a.t.Helper()
-	check(a.t, a.status != http.StatusInternalServerError, "%s: an internal error: %.300s", a.request, a.raw)
-	limit, left := a.headerNumber("X-Ratelimit-Limit"), a.headerNumber("X-Ratelimit-Remaining")
-	a.headerNumber("X-Ratelimit-Reset")
-	check(a.t, left < limit || left == 0, "%s: %d of %d requests left after one", a.request, left, limit)
-	if a.status != http.StatusNoContent && method != http.MethodHead {
-		mediaType, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
-		check(a.t, mediaType == "application/json" && len(a.raw) > 0, "%s: content type %q, %d bytes", a.request,
-			mediaType, len(a.raw))
+	return a.failsWithStatus(apidoc.Errors[code], code)
+}
+
+// failsWithStatus is like failsWith for a status that is not in the table of errors.
+func (a response) failsWithStatus(status int, code string) object {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Errorf("%s: status %d, want %d %s: %.300s", a.request, a.status, status, code, a.raw)
+		return nil
 	}
-	if a.status == http.StatusNoContent {
-		check(a.t, len(a.raw) == 0, "%s: a 204 with a body", a.request)
+	equal(a.t, a.request+": code", text(a.object(), "error.code"), code)
+	details, _ := at(a.object(), "error.details").(object)
+	return details
+}
+
+// invalid checks a 422 response whose issues name the field; "" means any field.
+func (a response) invalid(field string) {
+	a.t.Helper()
+	issues, _ := a.failsWith("validation_error")["issues"].([]any)
+	named := func(issue any) bool {
+		name := text(issue.(object), "field")
+		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") ||
+			strings.HasPrefix(name, field+"[")
 	}
-	path, _, _ = strings.Cut(path, "?")
-	cached := method == http.MethodGet && (path == "/gpus" || path == "/offers" || path == "/templates")
-	if !cached && path != "/openapi.json" {
-		equal(a.t, a.request+": Cache-Control", a.header.Get("Cache-Control"), "no-store")
-		return
+	check(a.t, slices.ContainsFunc(issues, named), "%s: no issue of %q: %.300s", a.request, field, a.raw)
+}
+
+// check reports an error if ok is false.
+func check(t *testing.T, ok bool, format string, args ...any) {
+	t.Helper()
+	if !ok {
+		t.Errorf(format, args...)
 	}
-	if a.status == http.StatusOK {
-		check(a.t, strings.Contains(a.header.Get("Cache-Control"), "max-age=60") || path == "/openapi.json",
-			"%s: Cache-Control %q", a.request, a.header.Get("Cache-Control"))
+}
+
+// equal checks that two values are equal.
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// absent is the value of a field that is left out.
+type absent struct{}
+
+// checkField sends the body once with each value of the field. Valid values must be accepted; each invalid one must be
+// refused with an issue that names the field.
+func checkField(body object, field string, valid, invalid []any, send func(body object) response) {
+	try := func(value any) response {
+		changed := maps.Clone(body)
+		changed[field] = value
+		if _, leave := value.(absent); leave {
+			delete(changed, field)
+		}
+		a := send(changed)
+		a.request += " with " + field + " = " + short(value)
+		return a
+	}
+	for _, value := range valid {
+		a := try(value)
+		check(a.t, a.status/100 == 2, "%s: refused with %d: %.300s", a.request, a.status, a.raw)
+	}
+	for _, value := range invalid {
+		try(value).invalid(field)
+	}
+}
+
+// checkBounds sends the body with each field of a table left out, with all values of apidoc.Bounds, and with values of
+// other types.
+func checkBounds(table string, body object, send func(body object) response) {
+	for _, f := range apidoc.Fields(table) {
+		invalid := apidoc.InvalidTypes(f)
+		if f.Required {
+			checkField(body, f.Name, nil, append(invalid, absent{}), send)
+		} else {
+			checkField(body, f.Name, []any{absent{}}, invalid, send)
+		}
+	}
+	for _, b := range apidoc.Bounds {
+		if b.Table == table {
+			checkField(body, b.Field, b.Valid, b.Invalid, send)
+		}
 	}
 }

@@ -2,30 +2,65 @@ package conformance
 
 import (
 	"bytes"
-	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// Behavior of HTTP that the document does not define.
+// HTTP: paths, methods, bodies, CORS and caches.
 
-func TestUnknownPaths(t *testing.T) {
+func TestHTTP_UnknownPaths(t *testing.T) {
 	s := start(t)
 	for _, path := range []string{
 		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart",
-		"/instances/a%2Fb/c/d", "/offers/",
-		"/instances/..%2f..", "/instances/%00", "/instances/x%20y", "/transactions/1", "/auth", "/auth/device/",
-		"/openapi.yaml", "/control/health",
+		"/instances/a%2Fb/c/d", "/offers/", "/instances/..%2f..", "/instances/%00", "/transactions/1", "/auth",
+		"/auth/device/", "/openapi.yaml", "/control/health",
 	} {
 		s.get(path).failsWith("not_found")
 	}
-	for _, path := range []string{"/auth/token", "/gpus/rtx_4090", "/offers/a/b", "/ssh-keys/a/b"} {
-		s.get(path).failsWith("not_found")
-		s.post(path, object{}).failsWith("not_found")
+	// Ids that need escapes, on all operations that have one.
+	for _, op := range apidoc.Operations {
+		for _, id := range []string{"none", "ins_000000000000", "%D0%B9", "a%2Fb", "%20", "%2e%2e", "x%00",
+			strings.Repeat("x", 2000)} {
+			if path := strings.NewReplacer("{id}", id, "{slug}", id).Replace(op.Path); path != op.Path {
+				s.call(op.Method, path, object{"name": "x"}).failsWith("not_found")
+			}
+		}
 	}
-	s.get("/instances/%6eobody").failsWith("not_found")
-	s.delete("/api-keys/a%2Fb").failsWith("not_found")
+}
+
+// Only the listed operations exist: no top-up, no payment, and no other method of a listed path.
+func TestHTTP_OnlyListedOperations(t *testing.T) {
+	s := start(t)
+	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup",
+		"/transactions/topup"} {
+		s.post(path, object{"amount_kop": 100}).failsWith("not_found")
+	}
+	listed := map[string][]string{}
+	for _, op := range apidoc.Operations {
+		listed[op.Path] = append(listed[op.Path], op.Method)
+	}
+	id := text(s.running(nil), "id")
+	for pattern, known := range listed {
+		path := strings.NewReplacer("{id}", id, "{slug}", "ubuntu").Replace(pattern)
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+			http.MethodDelete, http.MethodHead, "PURGE", http.MethodTrace} {
+			if slices.Contains(known, method) {
+				continue
+			}
+			a := s.call(method, path, nil).want(http.StatusMethodNotAllowed)
+			allow := strings.Split(a.header.Get("Allow"), ", ")
+			slices.Sort(allow)
+			equal(t, a.request+": Allow", short(allow), short(slices.Sorted(slices.Values(known))))
+			if method != http.MethodHead {
+				a.failsWithStatus(http.StatusMethodNotAllowed, "not_found")
+			}
+		}
+	}
 }
 
 // bodied returns operations with a body and a valid body for each.
@@ -36,85 +71,132 @@ func bodied() map[string]object {
 	}
 }
 
-func TestBodyNotJSONObject(t *testing.T) {
+func TestHTTP_BodyNotJSONObject(t *testing.T) {
 	s := start(t)
 	for path := range bodied() {
-		for name, body := range map[string]string{
-			"broken": `{"name":`, "garbage after it": `{} x`, "two": `{}{}`, "an array": `[]`, "a string": `"x"`,
-			"null": `null`, "a number": `1`, "text": "hello",
-			"deep": strings.Repeat("[", 100_000), "deep objects": strings.Repeat(`{"a":`, 100_000),
-			"not UTF-8": "{\"name\":\"\xff\xfe\"}", "NUL": "\x00",
-			"single quotes": `{'name': 'x'}`, "a comment": `{} // x`,
-			"a huge number": `{"name": 1e999, "client_name": 1e999}`,
+		for _, body := range []string{
+			`{"name":`, `{} x`, `{}{}`, `[]`, `"x"`, `null`, `1`, "hello", strings.Repeat("[", 100_000),
+			strings.Repeat(`{"a":`, 100_000), "{\"name\":\"\xff\xfe\"}", "\x00", `{'name': 'x'}`, `{} // x`,
+			`{"name": 1e999, "client_name": 1e999}`,
 		} {
-			a := s.send(http.MethodPost, path, strings.NewReader(body))
-			a.request += " with " + name
+			a := s.send(http.MethodPost, s.baseURL+path, strings.NewReader(body))
+			a.request += " " + body[:min(len(body), 20)]
 			a.invalid("")
 		}
 	}
 }
 
-func TestBodyMediaType(t *testing.T) {
+func TestHTTP_BodyMediaType(t *testing.T) {
 	s := start(t)
-	for path := range bodied() {
+	for path, body := range bodied() {
 		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
 			"multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
-			a := s.with("Content-Type", mediaType).send(http.MethodPost, path, strings.NewReader(`{}`))
+			a := s.with("Content-Type", mediaType).post(path, object{})
 			a.request += " as " + mediaType
 			a.invalid("")
 		}
 		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8",
 			"Application/JSON;charset=UTF-8"} {
-			a := s.with("Content-Type", mediaType).call(http.MethodPost, path, bodied()[path])
+			a := s.with("Content-Type", mediaType).post(path, body)
 			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.raw)
 		}
 	}
 }
 
-// TestBodySize tests the maximum size.
-func TestBodySize(t *testing.T) {
-	s := startUnchecked(t)
-	const descending = 1 << 20
-	padded := func(size int) io.Reader {
+// What HTTP allows and the contract does not describe: bodies of any size, without use, and left out.
+func TestHTTP_BodySize(t *testing.T) {
+	s := startWithLimits(t, nil)
+	send := func(size int) response {
 		body := []byte(`{"name":"x","scopes":["user:read"]}`)
-		return bytes.NewReader(append(body, bytes.Repeat([]byte(" "), size-len(body))...))
+		body = append(body, bytes.Repeat([]byte(" "), size-len(body))...)
+		return s.send(http.MethodPost, s.baseURL+"/api-keys", bytes.NewReader(body))
 	}
-	s.send(http.MethodPost, "/api-keys", padded(descending)).created()
-	s.send(http.MethodPost, "/api-keys", padded(descending+1)).failsWithStatus(http.StatusRequestEntityTooLarge,
-		"validation_error")
-	s.send(http.MethodPost, "/api-keys", padded(10*descending)).failsWithStatus(http.StatusRequestEntityTooLarge,
-		"validation_error")
-	s.get("/me").ok()
-}
-
-func TestBodyWithoutUse(t *testing.T) {
-	s := startUnchecked(t)
+	const limit = 1 << 20
+	send(limit).created()
+	for _, size := range []int{limit + 1, 10 * limit} {
+		send(size).failsWithStatus(http.StatusRequestEntityTooLarge, "validation_error")
+	}
 	for _, body := range []string{"{}", "garbage", strings.Repeat("x", 4096)} {
-		s.send(http.MethodGet, "/me", strings.NewReader(body)).ok()
-		s.send(http.MethodDelete, "/ssh-keys/unknown", strings.NewReader(body)).failsWith("not_found")
+		s.send(http.MethodGet, s.baseURL+"/me", strings.NewReader(body)).ok()
+		s.send(http.MethodDelete, s.baseURL+"/ssh-keys/x", strings.NewReader(body)).failsWith("not_found")
 	}
-	// A body may be left out if no field is required.
-	s.as("").send(http.MethodPost, "/auth/device", nil).ok()
-	s.send(http.MethodPost, "/templates", nil).invalid("name")
+	s.as("").post("/auth/device", nil).ok()
+	s.post("/templates", nil).invalid("name")
 }
 
 // The document does not say that unknown fields are refused, so they are ignored like unknown query parameters.
-func TestUnknownFieldsIgnored(t *testing.T) {
+func TestHTTP_UnknownFieldsIgnored(t *testing.T) {
 	s := start(t)
-	for path, body := range bodied() {
+	bodies := bodied()
+	bodies["/instances"] = s.rentBody()
+	for path, body := range bodies {
+		body = maps.Clone(body)
 		body["surprise"] = true
-		a := s.post(path, body)
+		a := s.with("Idempotency-Key", "key").post(path, body)
 		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.raw)
-		s.get("/me?surprise=1").ok()
 	}
-	body := s.rentBody()
-	body["surprise"], body["max_price_kop_h"] = nil, 1
-	before := s.create(uniqueName("key"), body).created()
-	path := "/instances/" + text(before, "id")
-	after := s.call(http.MethodPatch, path, object{"name": "x", "disk_gb": 20, "status": "stopped"}).ok()
-	equal(t, "name", text(after, "name"), "x")
-	for _, field := range []string{"status", "disk_gb"} {
-		equal(t, field+" after a new name", short(after[field]), short(before[field]))
+	s.get("/me?surprise=1&surprise=2").ok()
+}
+
+// preflight sends the CORS preflight request of a browser.
+func (s *service) preflight(method, path string) response {
+	s.t.Helper()
+	return s.as("").with("Origin", "https://page.example").with("Access-Control-Request-Method", method).
+		with("Access-Control-Request-Headers", "accept-language").call(http.MethodOptions, path, nil)
+}
+
+func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-Origin") == "*" }
+
+// Pages of other origins can read exactly the public GET endpoints, also their errors and a 429 with its Retry-After.
+// Only lists are cached, for 60 seconds; all other responses are not stored.
+func TestHTTP_CORSAndCache(t *testing.T) {
+	s := start(t)
+	offer := text(s.rentBody(), "offer_id")
+	for _, op := range apidoc.Operations {
+		path := strings.NewReplacer("{id}", offer, "{slug}", "none").Replace(op.Path)
+		public := op.Method == http.MethodGet && (op.Scope == "public" || op.Scope == "optional")
+		for _, from := range []*service{s, s.as("")} {
+			a := from.call(op.Method, path, nil)
+			equal(t, a.request+": read by any page", allowsOrigin(a), public)
+			cache := "no-store"
+			if public && op.Path != "/offers/{id}" {
+				cache = "public, max-age=60"
+				if op.Path == "/templates" && from.key != "" { // a shared cache must not store own templates
+					cache = "private, max-age=60"
+				}
+			}
+			equal(t, a.request+": Cache-Control", a.header.Get("Cache-Control"), cache)
+		}
+		p := s.preflight(op.Method, path)
+		methods := p.header.Get("Access-Control-Allow-Methods")
+		equal(t, p.request+" "+op.Method, allowsOrigin(p) && strings.Contains(methods, op.Method), public)
+		if public {
+			check(t, p.status/100 == 2 && methods == "GET, OPTIONS", "%s: %d, methods %q", p.request, p.status, methods)
+		}
 	}
-	s.call(http.MethodPatch, path, object{"surprise": 1}).invalid("name")
+	equal(t, "Vary", s.get("/templates").header.Get("Vary"), "Authorization")
+	check(t, allowsOrigin(s.get("/offers?limit=0")), "a refusal of /offers that no page can read")
+	s.setRateLimit(1)
+	for _, from := range []*service{s, s.as("")} {
+		from.get("/nothing")
+		for path, public := range map[string]bool{"/gpus": true, "/offers": true, "/templates": true,
+			"/offers/" + offer: true, "/me": false, "/nothing": false} {
+			a := from.get(path)
+			a.failsWith("rate_limited")
+			exposes := strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "Retry-After")
+			check(t, allowsOrigin(a) == public && exposes == public, "a 429 of %s: %v", path, a.header)
+		}
+	}
+}
+
+// Chapter "Versioning": the address ends with the version, and the schema is served there.
+func TestHTTP_Version(t *testing.T) {
+	s := start(t)
+	check(t, strings.HasSuffix(s.baseURL, "/api/v1"), "the base address is %s", s.baseURL)
+	schema := s.as("").get("/openapi.json").ok()
+	equal(t, "info.version", text(schema, "info.version"), "1.0.0")
+	for _, op := range apidoc.Operations {
+		methods, _ := schema["paths"].(object)[op.Path].(object)
+		check(t, methods[strings.ToLower(op.Method)] != nil, "the schema has no %s %s", op.Method, op.Path)
+	}
 }

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,28 +25,26 @@ func (s *service) fillLists() {
 	s.t.Helper()
 	offers := s.list("/offers")
 	for n := range 15 {
-		s.post("/templates", object{"name": fmt.Sprintf("template %d", n), "image": "alpine:3"}).created()
-		s.post("/ssh-keys", object{"public_key": publicKey(byte(n))}).created()
-		s.post("/api-keys", object{"name": uniqueName("key"), "scopes": []string{"user:read"}}).created()
+		s.newTemplate()
+		s.newSSHKey(byte(n))
+		s.newKey("user:read")
 		s.rent(object{"offer_id": offers[n]["id"]})
 		s.advance(3600)
 	}
 }
 
-func TestPaginationLimit(t *testing.T) {
+func TestPagination_Limit(t *testing.T) {
 	s := start(t)
 	s.fillLists()
 	for _, path := range listPaths {
 		all := s.list(path)
-		if path != "/gpus" {
-			check(t, len(all) > 14, "%s: only %d items", path, len(all))
+		check(t, len(all) > 14 || path == "/gpus", "%s: only %d items", path, len(all))
+		for query, want := range map[string]int{"?limit=1": 1, "?limit=7&no_such_parameter=1": min(len(all), 7),
+			"": min(len(all), 50), "?limit=200": min(len(all), 200)} {
+			items, next := s.page(path + query)
+			check(t, len(items) == want && (next == "") == (len(all) == want), "%s%s: %d items, want %d, next %q", path,
+				query, len(items), want, next)
 		}
-		one, next := s.page(path + "?limit=1")
-		check(t, len(one) == 1 && next != "", "%s?limit=1: %d items, next %q", path, len(one), next)
-		most, _ := s.page(path + "?limit=200")
-		equal(t, path+"?limit=200: items", len(most), min(len(all), 200))
-		usual, _ := s.page(path)
-		equal(t, path+": items without a limit", len(usual), min(len(all), 50))
 		for _, b := range apidoc.QueryBounds {
 			for _, bad := range b.Invalid {
 				if b.Name == "limit" {
@@ -56,14 +53,11 @@ func TestPaginationLimit(t *testing.T) {
 			}
 		}
 		s.get(path + "?limit=1&limit=2").invalid("limit")
-		s.get(path + "?limit=7&no_such_parameter=1").want(http.StatusOK)
 	}
-	offers, next := s.page("/offers")
-	check(t, len(offers) == 50 && next != "", "/offers: %d items without a limit, next %q", len(offers), next)
 }
 
-// Each item of a list is on exactly one page, for all page sizes.
-func TestPaginationWalk(t *testing.T) {
+// Each item of a list is on exactly one page, for all page sizes. A page can be read again.
+func TestPagination_Walk(t *testing.T) {
 	s := start(t)
 	s.fillLists()
 	paths := append([]string{"/instances?status=all", "/offers?order=-price",
@@ -72,81 +66,138 @@ func TestPaginationWalk(t *testing.T) {
 		listPaths...)
 	for _, path := range paths {
 		whole := ids(s.list(path))
-		once := slices.Clone(whole)
-		slices.Sort(once)
-		equal(t, path+": distinct items", len(slices.Compact(once)), len(whole))
+		checkEachOnce(t, path, whole, nil)
 		for _, limit := range []int{1, 7, 50} {
 			if limit == 1 && strings.HasPrefix(path, "/offers?") {
 				continue
 			}
-			walked := ids(s.readPages(path, limit, nil))
-			check(t, slices.Equal(walked, whole),
-				"%s in pages of %d: %d items, not the %d in one page, or in another order", path, limit, len(walked),
-				len(whole))
+			check(t, slices.Equal(ids(s.readPages(path, limit, nil)), whole), "%s in pages of %d is another list", path,
+				limit)
 		}
 		// The page size may change between pages.
 		first, next := s.page(join(path, "limit=2"))
-		second, _ := s.page(join(path, "limit=200&cursor="+url.QueryEscape(next)))
-		check(t, slices.Equal(ids(append(first, second...)), whole), "%s: pages of 2 and 200 are not the list", path)
-		// A page can be read again.
-		again, _ := s.page(join(path, "limit=200&cursor="+url.QueryEscape(next)))
-		check(t, slices.Equal(ids(again), ids(second)), "%s: a page read twice is not the same", path)
+		for range 2 {
+			second, _ := s.page(join(path, "limit=200&"+after(next)))
+			check(t, slices.Equal(ids(slices.Concat(first, second)), whole), "%s: pages of 2 and 200 are not the list",
+				path)
+		}
 	}
 }
 
-func TestPaginationBadCursors(t *testing.T) {
+// Cursors are opaque, and valid only for the same list and filters.
+func TestPagination_BadCursors(t *testing.T) {
 	s := start(t)
 	s.fillLists()
-	cursors := map[string]string{}
-	for _, path := range listPaths {
-		_, cursors[path] = s.page(path + "?limit=2")
+	cursors := map[string]string{"/instances": "", "/offers": ""}
+	for _, path := range append([]string{"/offers?order=price&country=US", "/instances?status=all"}, listPaths...) {
+		_, cursors[path] = s.page(join(path, "limit=2"))
 	}
-	for _, path := range listPaths {
-		good := cursors[path]
+	for path, good := range cursors {
 		bad := []string{"", "x", "null", "0", good + "A", good[1:], good[:len(good)-1], good[:len(good)/2],
 			strings.ToUpper(good) + "x", good + good, "' OR 1=1", strings.Repeat("a", 5000), "\x00", "й"}
 		for at := range good {
-			mark := byte('A')
-			if good[at] == mark {
-				mark = 'B'
+			mark := "A"
+			if good[at] == 'A' {
+				mark = "B"
 			}
-			bad = append(bad, good[:at]+string(mark)+good[at+1:])
-		}
-		for _, cursor := range bad {
-			s.get(path + "?limit=2&cursor=" + url.QueryEscape(cursor)).invalid("cursor")
+			bad = append(bad, good[:at]+mark+good[at+1:])
 		}
 		for other, foreign := range cursors {
 			if other != path {
-				s.get(path + "?limit=2&cursor=" + url.QueryEscape(foreign)).invalid("cursor")
+				bad = append(bad, foreign)
 			}
 		}
-		s.get(path + "?limit=2&cursor=" + url.QueryEscape(good) + "&cursor=" + url.QueryEscape(good)).invalid("cursor")
-		s.get(path + "?limit=2&cursor=" + url.QueryEscape(good)).want(http.StatusOK)
+		for _, cursor := range bad {
+			s.get(join(path, "limit=2&"+after(cursor))).invalid("cursor")
+		}
+		s.get(join(path, "limit=2&"+after(good)+"&"+after(good))).invalid("cursor")
+		s.get(join(path, "limit=2&"+after(good))).want(http.StatusOK)
+	}
+	// The key is not a filter, but a cursor must not give access to the own templates of another account.
+	a := s.as("").get("/templates?limit=200&" + after(cursors["/templates"]))
+	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.request)
+}
+
+// "The cursor stays stable while prices change", also while offers appear and disappear.
+func TestPagination_WhileOffersChange(t *testing.T) {
+	s := start(t)
+	all := s.list("/offers")
+	available := func(id string, is bool) { s.setOffer(id, object{"available": is}) }
+	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
+		"inet_down"} {
+		for _, kind := range []string{"on_demand", "interruptible"} {
+			path := "/offers?order=" + order + "&type=" + kind
+			touched := map[string]bool{}
+			constant := ids(s.list(path))
+			walked := s.readPages(path, 13, func(page int) {
+				for n := range 8 {
+					o := all[(page*17+n*29)%len(all)]
+					price := int64(500 + (page*7919+n*104729)%90000)
+					change := object{"on_demand_kop_h": price}
+					if at(o, "price.interruptible_kop_h") != nil {
+						change["interruptible_kop_h"] = price / 2
+					}
+					s.setOffer(text(o, "id"), change)
+				}
+				gone, back := text(all[page*23%len(all)], "id"), text(all[(page-1)*23%len(all)], "id")
+				touched[gone] = true
+				available(back, true)
+				available(gone, false)
+			})
+			constant = slices.DeleteFunc(constant, func(id string) bool { return touched[id] })
+			checkEachOnce(t, path, ids(walked), constant)
+			for id := range touched {
+				available(id, true)
+			}
+		}
 	}
 }
 
-// A cursor is valid only for the same list and filters.
-func TestPaginationCursorOfOtherQuery(t *testing.T) {
+// Resources are created and deleted between pages.
+func TestPagination_WhileItemsChange(t *testing.T) {
 	s := start(t)
 	s.fillLists()
-	_, next := s.page("/offers?limit=2&order=price&country=US")
-	cursor := "&cursor=" + url.QueryEscape(next)
-	for _, query := range []string{"order=-price&country=US", "order=price", "order=price&country=DE",
-		"order=price&country=US&type=interruptible", "order=price&country=US&verified=true",
-		"order=price&country=US&min_gpus=2", "order=price&country=US&max_price_kop_h=100000",
-		"order=price&country=US&gpu=h200", "order=price&country=US&min_cuda=1",
-		"order=price&country=US&min_reliability=0.5", "order=price&country=US&min_vram_gb=1",
-		"order=price&country=US&min_disk_gb=1", "order=price&country=US&min_inet_down_mbps=1",
-		"order=price&country=US&num_gpus=1"} {
-		s.get("/offers?limit=2&" + query + cursor).invalid("cursor")
+	offers := s.list("/offers")
+	rent := func(n int) { s.rent(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
+	adjust := func(n int) { s.setAccount(object{"balance_kop": 900_000_000 + n}) }
+	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
+	for _, c := range []struct {
+		path   string
+		create func(n int)
+		remove string // the path of an item, "" if none is removed
+	}{
+		{"/templates", func(int) { s.newTemplate() }, "/templates/"},
+		{"/ssh-keys", func(n int) { s.newSSHKey(byte(100 + n)) }, "/ssh-keys/"},
+		{"/api-keys", func(int) { s.newKey("user:read") }, "/api-keys/"},
+		{"/instances", rent, "/instances/"},
+		{"/instances?status=all", func(n int) { rent(20 + n) }, "/instances/"},
+		{"/transactions", adjust, ""},
+	} {
+		tried[c.path] = true
+		constant := ids(s.list(c.path))
+		removed := map[string]bool{}
+		before := slices.Clone(constant)
+		walked := s.readPages(c.path, 5, func(page int) {
+			if page == 1 && c.path == "/templates" { // at the limit
+				s.delete("/templates/" + before[len(before)-1])
+				removed[before[len(before)-1]] = true
+			}
+			if page <= 3 {
+				c.create(page)
+			}
+			// An item of an earlier page, and one of a later page. Some cannot be deleted, such as those of the catalogue.
+			for _, id := range []string{before[page], before[len(before)-1-page]} {
+				if c.remove != "" && id != ids(s.list("/api-keys"))[0] && s.delete(c.remove+id).status/100 == 2 {
+					removed[id] = true
+					s.advance(60)
+				}
+			}
+		})
+		constant = slices.DeleteFunc(constant, func(id string) bool { return removed[id] })
+		check(t, len(removed) > 1 || c.remove == "", "%s: the test removed %d items", c.path, len(removed))
+		checkEachOnce(t, c.path, ids(walked), constant)
 	}
-	s.get("/offers?limit=2&order=price&country=US" + cursor).want(http.StatusOK)
-	_, next = s.page("/instances?limit=2&status=all")
-	s.get("/instances?limit=2&cursor=" + url.QueryEscape(next)).invalid("cursor")
-	s.get("/instances?limit=2&status=active&cursor=" + url.QueryEscape(next)).invalid("cursor")
-	s.get("/instances?limit=2&status=all&cursor=" + url.QueryEscape(next)).want(http.StatusOK)
-	// The key is not a filter, but a cursor must not give access to the own templates of another account.
-	_, next = s.page("/templates?limit=2")
-	a := s.as("").get("/templates?limit=200&cursor=" + url.QueryEscape(next))
-	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.request)
+	for _, path := range listPaths {
+		check(t, tried[path], "%s was not tested", path)
+	}
 }

@@ -2,198 +2,158 @@ package conformance
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// The details of POST /instances, in the order of the document.
+// The details of POST /instances, in the order of the document. The random histories test prices and funds.
 
-// createAndDestroy creates an instance with a new Idempotency-Key and destroys it.
-func (s *service) createAndDestroy(body object) response {
+// rentOnce creates an instance with a new Idempotency-Key and destroys it.
+func (s *service) rentOnce(body object) response {
 	s.t.Helper()
-	a := s.create(uniqueName("trial"), body)
-	if a.status == 201 {
-		s.delete("/instances/" + text(a.object(), "id")).ok()
-		s.advance(120)
-	}
-	return a
+	return s.removing("/instances", "id", func(body object) response { return s.create(unique("k"), body) })(body)
 }
 
-func TestRentIdempotencyKeyBounds(t *testing.T) {
+func TestRent_IdempotencyKeyBounds(t *testing.T) {
 	s := start(t)
 	body := s.rentBody()
 	s.post("/instances", body).invalid("Idempotency-Key")
-	blank := s.with("Idempotency-Key", "x")
-	blank.header["Idempotency-Key"] = []string{""}
-	blank.post("/instances", body).invalid("Idempotency-Key")
-	s.create(strings.Repeat("k", 65), body).invalid("Idempotency-Key")
-	s.create(strings.Repeat("k", 1000), body).invalid("Idempotency-Key")
+	for _, key := range []string{"", strings.Repeat("k", 65), strings.Repeat("k", 1000)} {
+		s.create(key, body).invalid("Idempotency-Key")
+	}
 	equal(t, "instances", len(s.list("/instances?status=all")), 0)
-	s.create(strings.Repeat("k", 64), body).created()
-	s.create("k", s.rentBody()).created()
-	s.create("a b/c?d=e:f", s.rentBody()).created()
+	for _, key := range []string{"k", strings.Repeat("k", 64), "a b/c?d=e:f"} {
+		s.create(key, s.rentBody()).created()
+	}
 }
 
-func TestRentBounds(t *testing.T) {
+func TestRent_Bounds(t *testing.T) {
 	s := start(t)
 	var keys []any
 	for n := range 11 {
-		keys = append(keys, s.post("/ssh-keys", object{"public_key": publicKey(byte(n))}).created()["id"])
+		keys = append(keys, s.newSSHKey(byte(n))["id"])
 	}
 	body := s.rentBodyWithDisk(2000)
-	checkBounds("InstanceCreate", body, s.createAndDestroy)
-	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, s.createAndDestroy)
-	checkField(body, "offer_id", nil, []any{""}, s.createAndDestroy)
-	checkField(body, "template", nil, []any{""}, s.createAndDestroy)
-	checkField(body, "image", nil, []any{"alpine:3"}, s.createAndDestroy) // only the custom template accepts an image
+	checkBounds("InstanceCreate", body, s.rentOnce)
+	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, s.rentOnce)
+	checkField(body, "offer_id", nil, []any{""}, s.rentOnce)
+	checkField(body, "template", nil, []any{""}, s.rentOnce)
 	equal(t, "instances left", len(s.list("/instances")), 0)
 }
 
 // The disk must be at least the template's minimum and at most the disk of the server.
-func TestRentDiskOfTemplateAndServer(t *testing.T) {
+func TestRent_DiskOfTemplateAndServer(t *testing.T) {
 	s := start(t)
-	body := s.rentBody()
 	for _, template := range s.as("").list("/templates") {
-		least := integer(template, "min_disk_gb")
-		if least <= 10 || text(template, "slug") == "custom" {
-			continue
+		if least := integer(template, "min_disk_gb"); least > 10 && text(template, "slug") != "custom" {
+			body := s.rentBody()
+			body["template"] = template["slug"]
+			checkField(body, "disk_gb", []any{least}, []any{least - 1}, s.rentOnce)
 		}
-		body["template"] = template["slug"]
-		checkField(body, "disk_gb", []any{least}, []any{least - 1}, s.createAndDestroy)
 	}
-	small := 0
-	for _, o := range s.list("/offers") {
+	small := s.list("/offers")
+	small = slices.DeleteFunc(small, func(o object) bool {
 		most := integer(o, "disk.max_gb")
-		if most == 0 || most >= 2000 || small == 5 {
-			continue
-		}
-		small++
-		body = object{"offer_id": o["id"], "template": s.plainTemplate()}
-		checkField(body, "disk_gb", []any{most}, []any{most + 1}, s.createAndDestroy)
+		return most == 0 || most >= 2000
+	})
+	for _, o := range small[:5] {
+		most := integer(o, "disk.max_gb")
+		checkField(object{"offer_id": o["id"], "template": "ubuntu"}, "disk_gb", []any{most}, []any{most + 1}, s.rentOnce)
 	}
-	equal(t, "servers tried", small, 5)
 }
 
-func TestRentCustomImage(t *testing.T) {
+// Only the custom template accepts an image.
+func TestRent_CustomImage(t *testing.T) {
 	s := start(t)
-	custom := s.as("").list("/templates")
-	n := slices.IndexFunc(custom, func(o object) bool { return text(o, "slug") == "custom" })
-	if n < 0 {
-		t.Fatal("the catalogue has no custom template")
-	}
 	body := s.rentBody()
-	body["template"], body["disk_gb"] = "custom", max(integer(custom[n], "min_disk_gb"), 10)
-	checkField(body, "image", []any{"ghcr.io/team/app:1"}, []any{"", "no tag"}, s.createAndDestroy)
+	for _, template := range []string{"ubuntu", s.newTemplate()} {
+		body["template"] = template
+		checkField(body, "image", nil, []any{"alpine:3"}, s.rentOnce)
+	}
+	body["template"] = "custom"
+	checkField(body, "image", []any{"ghcr.io/team/app:1"}, []any{"", "no tag"}, s.rentOnce)
 	body["image"] = "ghcr.io/team/app:1"
-	o := s.create(uniqueName("custom"), body).created()
-	equal(t, "image", text(o, "image"), "ghcr.io/team/app:1")
-	own := text(s.post("/templates", plainTemplateBody()).created(), "slug")
-	body = s.rentBody()
-	body["template"], body["image"] = own, "alpine:3"
-	s.create(uniqueName("own"), body).invalid("image")
+	equal(t, "image", text(s.create(unique("custom"), body).created(), "image"), "ghcr.io/team/app:1")
 }
 
-func TestRentErrors(t *testing.T) {
+// An error creates nothing and does not use up the key.
+func TestRent_Errors(t *testing.T) {
 	s := start(t)
-	with := func(field string, value any) object { body := s.rentBody(); body[field] = value; return body }
-	s.create(uniqueName("k"), with("offer_id", "none")).failsWith("not_found")
-	s.create(uniqueName("k"), with("template", "none")).failsWith("not_found")
-
-	s.setAccount(object{"email_verified": false})
-	details := s.create(uniqueName("k"), s.rentBody()).failsWith("forbidden")
-	equal(t, "details.reason", text(details, "reason"), "email_not_verified")
-	s.setAccount(object{"email_verified": true})
-
-	taken := s.rentBody()
-	s.create(uniqueName("k"), taken).created()
-	s.create(uniqueName("k"), taken).failsWith("conflict")
-	off := s.rentBody()
-	s.setOffer(text(off, "offer_id"), object{"available": false})
-	s.create(uniqueName("k"), off).failsWith("conflict")
-
-	s.setAccount(object{"max_instances": 2})
-	second := s.create(uniqueName("k"), s.rentBody()).created()
-	s.create(uniqueName("k"), s.rentBody()).failsWith("conflict")
-	s.delete("/instances/" + text(second, "id")).ok()
-	s.waitForStatus(text(second, "id"), "destroyed")
-	s.create(uniqueName("k"), s.rentBody()).created()
-
-	for _, o := range s.list("/offers") {
-		if at(o, "price.interruptible_kop_h") == nil {
-			s.setAccount(object{"max_instances": 1000})
-			a := s.create(uniqueName("k"), object{"offer_id": o["id"], "template": s.plainTemplate(), "disk_gb": 10,
-				"type": "interruptible"})
-			check(t, a.status/100 == 4, "an interruptible rental of a server without such a price: %d", a.status)
-		}
-	}
-}
-
-// A create locks the current price of the offer.
-func TestRentPrice(t *testing.T) {
-	s := start(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
-		"interruptible": "price.interruptible_kop_h"} {
-		body := s.rentBody()
-		body["type"] = kind
-		offer := s.get("/offers/" + text(body, "offer_id")).ok()
-		o := s.create(uniqueName("k"), body).created()
-		equal(t, kind+": type", text(o, "type"), kind)
-		equal(t, kind+": running_kop_h", integer(o, "price.running_kop_h"), integer(offer, price))
-		check(t, integer(o, "price.stopped_kop_h") <= integer(o, "price.running_kop_h"),
-			"%s: the stopped price is above the running price", kind)
-	}
-}
-
-// Of concurrent creates with one key, one creates an instance; the others return it.
-func TestRentRace(t *testing.T) {
-	s := start(t)
-	offers := s.list("/offers")
-	const clients = 24
-	responses := make([]response, clients)
-	var wg sync.WaitGroup
-	for n := range clients {
-		wg.Go(func() {
-			body := object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10}
-			responses[n] = s.create("one key", body)
-		})
-	}
-	wg.Wait()
-	created := 0
-	for _, a := range responses {
-		if a.status == 201 {
-			created++
-		} else {
-			equal(t, "status of a replay", a.status, 200)
-			equal(t, "Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
-		}
-		equal(t, "id", text(a.object(), "id"), text(responses[0].object(), "id"))
-	}
-	equal(t, "responses 201", created, 1)
-	equal(t, "instances", len(s.list("/instances?status=all")), 1)
-
-	// Of concurrent creates for one offer, one succeeds; the others fail with a conflict.
 	body := s.rentBody()
-	for n := range clients {
-		wg.Go(func() { responses[n] = s.create(fmt.Sprintf("key %d", n), body) })
+	offer := text(body, "offer_id")
+	with := func(field string, value any) object {
+		other := s.rentBody()
+		other[field] = value
+		return other
 	}
-	wg.Wait()
-	created = 0
-	for _, a := range responses {
-		if a.status == 201 {
-			created++
-			continue
+	withoutBid := s.list("/offers")
+	withoutBid = slices.DeleteFunc(withoutBid, func(o object) bool { return at(o, "price.interruptible_kop_h") != nil })
+	account := func(set object) func() { return func() { s.setAccount(set) } }
+	market := func(set object) func() { return func() { s.setOffer(offer, set) } }
+	s.setAccount(object{"balance_kop": 10_000_000})
+	for _, c := range []struct {
+		code, reason string
+		body         object
+		set, restore func()
+	}{
+		{"not_found", "", with("offer_id", "none"), nil, nil},
+		{"not_found", "", with("template", "none"), nil, nil},
+		{"validation_error", "", with("disk_gb", 1), nil, nil},
+		{"validation_error", "", object{"offer_id": withoutBid[0]["id"], "template": "ubuntu", "disk_gb": 10,
+			"type": "interruptible"}, nil, nil},
+		{"insufficient_funds", "", body, account(object{"balance_kop": 0}), account(object{"balance_kop": 10_000_000})},
+		{"forbidden", "email_not_verified", body, account(object{"email_verified": false}),
+			account(object{"email_verified": true})},
+		{"conflict", "", body, account(object{"max_instances": 0}), account(object{"max_instances": 2})},
+		{"conflict", "", body, market(object{"available": false}), market(object{"available": true})},
+		{"provider_unavailable", "", body, market(object{"online": false}), market(object{"online": true})},
+	} {
+		if c.set != nil {
+			c.set()
 		}
-		a.failsWith("conflict")
+		equal(t, "details.reason", text(s.create("the key", c.body).failsWith(c.code), "reason"), c.reason)
+		if c.restore != nil {
+			c.restore()
+		}
 	}
-	equal(t, "responses 201 for one server", created, 1)
+	equal(t, "instances", len(s.list("/instances?status=all")), 0)
+	s.create("the key", body).created()
+
+	s.create(unique("k"), body).failsWith("conflict") // the offer is taken
+	second := s.create(unique("k"), s.rentBody()).created()
+	s.create(unique("k"), s.rentBody()).failsWith("conflict") // the limit of instances
+	s.destroy(text(second, "id"))
+	s.create(unique("k"), s.rentBody()).created()
+}
+
+// A create locks the current price of the offer, and the price does not change with the market.
+func TestRent_Price(t *testing.T) {
+	s := start(t)
+	for _, kind := range []string{"on_demand", "interruptible"} {
+		i := s.rent(object{"type": kind})
+		id, offer := text(i, "id"), s.offers[text(i, "id")]
+		price := integer(i, "price.running_kop_h")
+		equal(t, "type", text(i, "type"), kind)
+		equal(t, kind+": running_kop_h", price, integer(s.get("/offers/"+offer).ok(), "price."+kind+"_kop_h"))
+		s.setOffer(offer, object{"on_demand_kop_h": price * 10, "interruptible_kop_h": price})
+		s.waitFor(id, "running")
+		before := integer(s.instance(id), "cost_so_far_kop")
+		s.advance(36_000)
+		now := s.instance(id)
+		equal(t, kind+": status of a rental whose market rose", text(now, "status"), "running")
+		equal(t, kind+": price of a rental whose market rose", short(now["price"]), short(i["price"]))
+		cost := integer(now, "cost_so_far_kop") - before
+		check(t, withinOne(cost, price*10), "%s: ten hours cost %d, want %d", kind, cost, price*10)
+	}
 }
 
 // "409 when the price changed": the price of the rental type differs from the price that the caller was shown last, in
 // a list, by GET /offers/{id} or in the details of an earlier 409. Offers are public, so requests without a key count
 // as well.
-func TestRentPriceChanged(t *testing.T) {
+func TestRent_PriceChanged(t *testing.T) {
 	s := start(t)
 	for where, look := range map[string]func(offer string){
 		"in a list":                func(string) { s.list("/offers") },
@@ -201,21 +161,19 @@ func TestRentPriceChanged(t *testing.T) {
 		"alone, without a key":     func(offer string) { s.as("").get("/offers/" + offer).ok() },
 		"in a list of other types": func(string) { s.as("").list("/offers?type=interruptible") },
 	} {
-		for kind, field := range map[string]string{"on_demand": "on_demand_kop_h",
-			"interruptible": "interruptible_kop_h"} {
+		for _, kind := range []string{"on_demand", "interruptible"} {
 			for _, change := range []int64{1, -1} {
 				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
 				body := s.rentBody()
 				body["type"] = kind
 				offer := text(body, "offer_id")
-				price := integer(s.get("/offers/"+offer).ok(), "price."+field) + change
+				price := integer(s.get("/offers/"+offer).ok(), "price."+kind+"_kop_h") + change
 				s.reset()
 				look(offer)
-				s.setOffer(offer, object{field: price})
-				key := uniqueName("k")
+				s.setOffer(offer, object{kind + "_kop_h": price})
+				key := unique("k")
 				details := s.create(key, body).failsWith("conflict")
 				equal(t, what+": details.price_kop_h", integer(details, "price_kop_h"), price)
-				equal(t, what+": instances", len(s.list("/instances")), 0)
 				// The error shows the new price and does not use up the key.
 				o := s.create(key, body).created()
 				equal(t, what+": running_kop_h", integer(o, "price.running_kop_h"), price)
@@ -225,8 +183,15 @@ func TestRentPriceChanged(t *testing.T) {
 	}
 }
 
+// reset resets the service, including shown prices, and lifts the rate limits.
+func (s *service) reset() {
+	s.t.Helper()
+	s.control(http.MethodPost, "/reset", nil)
+	s.setRateLimit(0)
+}
+
 // Price changes that do not affect the shown price cause no conflict.
-func TestRentPriceNotChanged(t *testing.T) {
+func TestRent_PriceNotChanged(t *testing.T) {
 	s := start(t)
 	body := s.rentBody()
 	offer := text(body, "offer_id")
@@ -234,19 +199,79 @@ func TestRentPriceNotChanged(t *testing.T) {
 	s.setOffer(offer, object{"interruptible_kop_h": 1})
 	s.setOffer(offer, object{"on_demand_kop_h": price + 5})
 	s.setOffer(offer, object{"on_demand_kop_h": price})
-	first := s.create(uniqueName("k"), body).created()
-	equal(t, "restored price: running_kop_h", integer(first, "price.running_kop_h"), price)
+	equal(t, "restored price", integer(s.create(unique("k"), body).created(), "price.running_kop_h"), price)
 
-	// A repeated create returns its instance whatever the price is.
-	body = s.rentBody()
-	s.create("again", body).created()
-	s.setOffer(text(body, "offer_id"), object{"on_demand_kop_h": price + 7})
-	s.create("again", body).want(200)
-
-	// A price that was never shown.
 	body = s.rentBody()
 	s.reset()
 	s.setOffer(text(body, "offer_id"), object{"on_demand_kop_h": price + 9})
-	o := s.create(uniqueName("k"), body).created()
-	equal(t, "price that was not shown: running_kop_h", integer(o, "price.running_kop_h"), price+9)
+	o := s.create(unique("k"), body).created()
+	equal(t, "price that was not shown", integer(o, "price.running_kop_h"), price+9)
+}
+
+// A repeated create returns the instance, whatever the state of the instance, the market and the account is.
+func TestRent_Replay(t *testing.T) {
+	s := start(t)
+	body, other := s.rentBody(), s.rentBody()
+	body["template"] = s.newTemplate()
+	other["offer_id"], other["disk_gb"] = s.list("/offers?order=-price")[0]["id"], 50
+	first := s.create("the key", body).want(http.StatusCreated)
+	equal(t, "Idempotent-Replayed of a creation", first.header.Get("Idempotent-Replayed"), "")
+	id := text(first.object(), "id")
+	replay := func(when string) {
+		t.Helper()
+		for _, body := range []object{body, other} {
+			a := s.create("the key", body).want(http.StatusOK)
+			equal(t, when+": Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
+			equal(t, when+": the instance", short(a.object()), short(s.instance(id)))
+		}
+	}
+	replay("at once")
+	s.waitFor(id, "running")
+	s.delete("/templates/" + text(body, "template")).want(http.StatusNoContent)
+	replay("template deleted")
+	s.setAccount(object{"max_instances": 1, "email_verified": false})
+	replay("limit of instances reached")
+	s.setOffer(text(body, "offer_id"), object{"available": false, "on_demand_kop_h": 99})
+	replay("offer not available")
+	for _, status := range statuses {
+		s.setInstance(id, object{"status": status})
+		replay("status " + status)
+	}
+	s.advance(30 * 86400)
+	s.setAccount(object{"balance_kop": 0})
+	replay("a month later, without money")
+	equal(t, "instances", len(s.list("/instances?status=all")), 1)
+	s.setAccount(object{"balance_kop": 10_000_000, "email_verified": true})
+	s.create("another key", other).created()
+}
+
+// Of concurrent creates with one key, one creates an instance and the others return it. Of concurrent creates for one
+// offer, one succeeds and the others fail with a conflict.
+func TestRent_Race(t *testing.T) {
+	s := start(t)
+	offers := s.list("/offers")
+	concurrently := func(create func(n int) response) (created int, others []response) {
+		responses := make([]response, 24)
+		var wg sync.WaitGroup
+		for n := range responses {
+			wg.Go(func() { responses[n] = create(n) })
+		}
+		wg.Wait()
+		others = slices.DeleteFunc(responses, func(a response) bool { return a.status == http.StatusCreated })
+		return 24 - len(others), others
+	}
+	created, replays := concurrently(func(n int) response {
+		return s.create("one key", object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
+	})
+	all := s.list("/instances?status=all")
+	check(t, created == 1 && len(all) == 1, "%d responses 201, %d instances", created, len(all))
+	for _, a := range replays {
+		equal(t, "id of a replay", text(a.want(http.StatusOK).object(), "id"), text(all[0], "id"))
+	}
+	body := s.rentBody()
+	created, conflicts := concurrently(func(n int) response { return s.create(fmt.Sprint(n), body) })
+	equal(t, "responses 201 for one server", created, 1)
+	for _, a := range conflicts {
+		a.failsWith("conflict")
+	}
 }

@@ -4,22 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 )
 
 // Chapter "SSH keys".
 
-func TestSSHKeyBounds(t *testing.T) {
+func TestSSHKey_Bounds(t *testing.T) {
 	s := start(t)
-	send := func(body object) response {
-		a := s.post("/ssh-keys", body)
-		if a.status == http.StatusCreated {
-			s.delete("/ssh-keys/" + text(a.object(), "id")).want(http.StatusNoContent)
-		}
-		return a
-	}
+	send := s.removing("/ssh-keys", "id", func(body object) response { return s.post("/ssh-keys", body) })
 	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
 		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
@@ -28,13 +21,13 @@ func TestSSHKeyBounds(t *testing.T) {
 	body := object{"name": "n", "public_key": key}
 	checkBounds("SshKeyCreate", body, send)
 	checkField(body, "public_key", []any{kind + " " + blob, kind + " " + blob + " a comment of words"}, []any{
-		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob,
+		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob, `command="ls" ` + key,
 		private, strings.ReplaceAll(private, "\n", " "), key + "\n" + publicKey(2),
 	}, send)
 	equal(t, "keys left", len(s.list("/ssh-keys")), 0)
 }
 
-func TestSSHKeyCreatedAndDeleted(t *testing.T) {
+func TestSSHKey_Created(t *testing.T) {
 	s := start(t)
 	key := publicKey(7)
 	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
@@ -42,32 +35,28 @@ func TestSSHKeyCreatedAndDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(blob)
-	before := s.now()
 	o := s.post("/ssh-keys", object{"name": "ноутбук", "public_key": key}).created()
 	equal(t, "name", text(o, "name"), "ноутбук")
 	equal(t, "type", text(o, "type"), "ssh-ed25519")
 	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
-	check(t, timeOf(o, "created_at").Equal(before), "created_at %v, now %v", o["created_at"], before)
-	listed := s.list("/ssh-keys")
-	check(t, len(listed) == 1 && short(listed[0]) == short(o), "the key in the list: %v", listed)
-	again := s.post("/ssh-keys", object{"public_key": key}).created()
+	check(t, timeOf(o, "created_at").Equal(s.now()), "created_at %v, now %v", o["created_at"], s.now())
+	equal(t, "the key in the list", short(s.list("/ssh-keys")), short([]object{o}))
+	again := s.newSSHKey(7)
 	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
+}
 
+// A deleted key is not attached to new instances; running instances are unchanged.
+func TestSSHKey_Deleted(t *testing.T) {
+	s := start(t)
+	gone, kept := text(s.newSSHKey(1), "id"), text(s.newSSHKey(2), "id")
 	i := s.running(nil)
-	s.delete("/ssh-keys/" + text(o, "id")).want(http.StatusNoContent)
-	s.delete("/ssh-keys/" + text(o, "id")).failsWith("not_found")
-	check(t, !slices.Contains(ids(s.list("/ssh-keys")), text(o, "id")), "a deleted key is listed")
-	now := s.instance(text(i, "id"))
-	equal(t, "status of a server that has the key", text(now, "status"), "running")
-	equal(t, "ssh of a server that has the key", short(now["ssh"]), short(i["ssh"]))
+	s.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
+	s.delete("/ssh-keys/" + gone).failsWith("not_found")
+	check(t, !s.lists("/ssh-keys", gone), "a deleted key is listed")
+	equal(t, "a server that has the key", short(s.instance(text(i, "id"))["ssh"]), short(i["ssh"]))
 	body := s.rentBody()
-	body["ssh_key_ids"] = []any{o["id"]}
-	a := s.create(uniqueName("deleted-key"), body)
-	check(t, a.status == http.StatusUnprocessableEntity || a.status == http.StatusNotFound,
-		"a rental with a deleted key: %d", a.status)
-	body["ssh_key_ids"] = []any{again["id"]}
-	s.create(uniqueName("live-key"), body).created()
-	for _, id := range []string{"none", "%D0%B9", "a%2Fb"} {
-		s.delete("/ssh-keys/" + id).failsWith("not_found")
-	}
+	body["ssh_key_ids"] = []any{gone}
+	s.create(unique("deleted-key"), body).invalid("ssh_key_ids")
+	body["ssh_key_ids"] = []any{kept}
+	s.create(unique("live-key"), body).created()
 }
