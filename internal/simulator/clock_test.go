@@ -127,34 +127,25 @@ func TestClock_AdvancePastEnd(t *testing.T) {
 	}
 }
 
-func TestClock_ConfigBounds(t *testing.T) {
-	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
-	manual := func(c simulator.Config) simulator.Config { c.Clock = simulator.ClockManual; return c }
-	for name, c := range map[string]struct {
-		config simulator.Config
-		good   bool
-	}{
-		"scale at its lower bound":  {simulator.Config{TimeScale: 0.001}, true},
-		"scale below it":            {simulator.Config{TimeScale: 0.0009}, false},
-		"scale at its upper bound":  {simulator.Config{TimeScale: 1e6}, true},
-		"scale above it":            {simulator.Config{TimeScale: 1e6 + 1}, false},
-		"scale that is no number":   {simulator.Config{TimeScale: math.NaN()}, false},
-		"boot at its upper bound":   {simulator.Config{Boot: 365 * 24 * time.Hour}, true},
-		"boot above it":             {simulator.Config{Boot: 365*24*time.Hour + 1}, false},
-		"negative boot":             {simulator.Config{Boot: -1}, false},
-		"step at its upper bound":   {manual(simulator.Config{Step: 3660 * 24 * time.Hour}), true},
-		"step above it":             {manual(simulator.Config{Step: 3660*24*time.Hour + 1}), false},
-		"start at its lower bound":  {manual(simulator.Config{Start: year(1970)}), true},
-		"start before it":           {manual(simulator.Config{Start: year(1969)}), false},
-		"start at its upper bound":  {manual(simulator.Config{Start: clockEnd}), true},
-		"start after the end":       {manual(simulator.Config{Start: year(2201)}), false},
-		"start in the year 250,000": {manual(simulator.Config{Start: year(250_000)}), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := c.config.Validate(); (err == nil) != c.good {
-				t.Errorf("error %v, want one: %v", err, !c.good)
-			}
-		})
+func TestConfig_Bounds(t *testing.T) {
+	year := func(y int) simulator.Config {
+		return simulator.Config{Clock: simulator.ClockManual, Start: time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)}
+	}
+	step := func(d time.Duration) simulator.Config { return simulator.Config{Clock: simulator.ClockManual, Step: d} }
+	const longestBoot, longestStep = 365 * 24 * time.Hour, 3660 * 24 * time.Hour
+	for _, good := range []simulator.Config{{}, {TimeScale: 0.001}, {TimeScale: 1e6}, {Boot: longestBoot},
+		step(longestStep), year(1970), year(2200)} {
+		if err := good.Validate(); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
+	}
+	for _, bad := range []simulator.Config{{TimeScale: 0.0009}, {TimeScale: 1e6 + 1}, {TimeScale: math.NaN()},
+		{TimeScale: -1}, {Boot: longestBoot + 1}, {Boot: -1}, step(longestStep + 1), step(-1), year(1969), year(2201),
+		year(250_000), {Step: time.Second}, {Clock: simulator.ClockManual, TimeScale: 2}, {Clock: "sundial"},
+		{Market: "frozen"}, {Limiter: "leaky"}, {RateReset: "never"}, {MarketScale: 1001}, {APIKey: "short"}} {
+		if err := bad.Validate(); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
 	}
 }
 
@@ -163,16 +154,8 @@ func TestClock_ConfigBounds(t *testing.T) {
 func TestClock_LongRental(t *testing.T) {
 	r := newRig(t)
 	o := r.cheapest()[0]
-	const price = 10_000_000
-	if err := r.SetOffer(o.ID, simulator.OfferPatch{OnDemandKopH: new(int64(price))}); err != nil {
-		t.Fatal(err)
-	}
-	money := func() {
-		t.Helper()
-		if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1_000_000_000_000))}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	r.control("PATCH", "/offers/"+o.ID, m{"on_demand_kop_h": 10_000_000}).want(200)
+	money := func() { r.control("PATCH", "/account", m{"balance_kop": 1_000_000_000_000}).want(200) }
 	money()
 	r.do("GET", "/offers/"+o.ID, nil).want(200) // shows the new price
 	i := r.running("k", m{"offer_id": o.ID, "disk_gb": 20})

@@ -3,13 +3,19 @@ package simulator_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func withMovingMarket(c *simulator.Config) { c.Market = simulator.MarketMoving }
+// marketRig returns a simulator whose offers are not checked against the contract, which takes most of the time.
+func marketRig(t *testing.T, market string, seed uint64) *rig {
+	t.Helper()
+	return uncheckedRig(t, simulator.Config{Seed: seed, Clock: simulator.ClockManual, Start: historyStart, Boot: boot,
+		APIKey: testKey, Market: market})
+}
 
 // market returns all available offers by id.
 func (r *rig) market() map[string]offer {
@@ -21,41 +27,47 @@ func (r *rig) market() map[string]offer {
 	return offers
 }
 
-func TestMarketMoves_PricesAndAvailability(t *testing.T) {
-	r := newRig(t, withMovingMarket)
+// changes are the differences between two markets.
+type changes struct{ higher, lower, appeared, vanished int }
+
+func (c *changes) add(before, now map[string]offer) {
+	for id, o := range now {
+		was, there := before[id]
+		switch {
+		case !there:
+			c.appeared++
+		case o.Price.OnDemand > was.Price.OnDemand:
+			c.higher++
+		case o.Price.OnDemand < was.Price.OnDemand:
+			c.lower++
+		}
+	}
+	for id := range before {
+		if _, there := now[id]; !there {
+			c.vanished++
+		}
+	}
+}
+
+func TestMarket_PricesAndAvailability(t *testing.T) {
+	r := marketRig(t, simulator.MarketMoving, 7)
 	first := r.market()
-	higher, lower, appeared, disappeared := 0, 0, 0, 0
 	last := first
+	var day changes
 	for range 24 {
 		r.Advance(time.Hour)
 		now := r.market()
-		for id, o := range now {
-			before, there := last[id]
-			switch {
-			case !there:
-				appeared++
-			case o.Price.OnDemand > before.Price.OnDemand:
-				higher++
-			case o.Price.OnDemand < before.Price.OnDemand:
-				lower++
-			}
-			if o.Price.OnDemand <= 0 || o.Price.Interruptible != nil && *o.Price.Interruptible >= o.Price.OnDemand {
-				t.Errorf("offer %+v", o.Price)
-			}
-		}
-		for id := range last {
-			if _, there := now[id]; !there {
-				disappeared++
-			}
-		}
+		day.add(last, now)
 		last = now
 	}
-	if higher < 50 || lower < 50 || appeared < 10 || disappeared < 10 || len(last) < len(first)/2 {
-		t.Errorf("in one day %d prices rose and %d fell, %d offers appeared and %d disappeared, %d of %d remain",
-			higher, lower, appeared, disappeared, len(last), len(first))
+	if day.higher < 50 || day.lower < 50 || day.appeared < 10 || day.vanished < 10 || len(last) < len(first)/2 {
+		t.Errorf("in one day %+v, %d of %d remain", day, len(last), len(first))
 	}
 	r.Advance(100 * 24 * time.Hour)
 	for id, o := range r.market() {
+		if o.Price.OnDemand <= 0 || o.Price.Interruptible != nil && *o.Price.Interruptible >= o.Price.OnDemand {
+			t.Errorf("after 100 days %s costs %+v", id, o.Price)
+		}
 		if before, there := first[id]; there && (o.Price.OnDemand > before.Price.OnDemand*3/2 ||
 			o.Price.OnDemand < before.Price.OnDemand/2) {
 			t.Errorf("after 100 days %s costs %d, first %d", id, o.Price.OnDemand, before.Price.OnDemand)
@@ -63,65 +75,41 @@ func TestMarketMoves_PricesAndAvailability(t *testing.T) {
 	}
 }
 
-func TestMarketMoves_DependOnSeedAndTimeOnly(t *testing.T) {
-	one, other, third := newRig(t, withMovingMarket), newRig(t, withMovingMarket),
-		newRig(t, withMovingMarket, func(c *simulator.Config) { c.Seed = 8 })
+// The market depends on the seed and the time only: not on rentals, nor on the steps of the clock.
+func TestMarket_DependsOnSeedAndTime(t *testing.T) {
+	one, other := marketRig(t, simulator.MarketMoving, 7), marketRig(t, simulator.MarketMoving, 7)
+	var before changes
+	before.add(one.market(), marketRig(t, simulator.MarketMoving, 8).market())
 	one.running("k", nil)
 	one.Advance(50*time.Hour - bootComplete)
 	for range 500 {
 		other.Advance(6 * time.Minute)
 	}
-	a, b := one.market(), other.market()
-	taken := difference(a, b)
-	if len(taken) > 1 {
-		t.Errorf("the markets differ by %v: only the rented server may be missing", taken)
+	var between changes
+	between.add(one.market(), other.market())
+	if between.appeared > 1 || between.vanished+between.higher+between.lower > 0 || before == (changes{}) {
+		t.Errorf("only the rented server may be missing: %+v; with another seed %+v", between, before)
 	}
-	for id, o := range a {
-		if o.Price.OnDemand != b[id].Price.OnDemand {
-			t.Errorf("%s costs %d or %d", id, o.Price.OnDemand, b[id].Price.OnDemand)
-		}
-	}
-	third.Advance(50 * time.Hour)
-	if maps.EqualFunc(a, third.market(), func(a, b offer) bool { return a.Price.OnDemand == b.Price.OnDemand }) {
-		t.Error("another seed has the same market")
-	}
-	still := newRig(t)
-	before := still.market()
+	still := marketRig(t, simulator.MarketStill, 7)
+	first := still.market()
 	still.Advance(50 * time.Hour)
-	if !maps.EqualFunc(before, still.market(), func(a, b offer) bool { return a.Price.OnDemand == b.Price.OnDemand }) {
-		t.Error("a still market moved")
+	between = changes{}
+	if between.add(first, still.market()); between != (changes{}) {
+		t.Errorf("a still market moved: %+v", between)
 	}
 }
 
-// difference returns the ids that only one of two markets has.
-func difference(a, b map[string]offer) []string {
-	var missing []string
-	for id := range b {
-		if _, there := a[id]; !there {
-			missing = append(missing, id)
-		}
-	}
-	for id := range a {
-		if _, there := b[id]; !there {
-			missing = append(missing, id)
-		}
-	}
-	return missing
-}
-
-// TestMarketMoves_OutbidAndOutages rents all offers of a moving market for weeks.
-func TestMarketMoves_OutbidAndOutages(t *testing.T) {
-	r := newRig(t, withMovingMarket)
-	if err := r.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100_000_000_000))}); err != nil {
-		t.Fatal(err)
-	}
-	offers := slices.Collect(maps.Values(r.market()))
-	for _, o := range offers {
+// TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
+func TestMarket_OutbidAndOutages(t *testing.T) {
+	r := marketRig(t, simulator.MarketMoving, 7)
+	r.control("PATCH", "/account", m{"balance_kop": 100_000_000_000}).want(200)
+	offers := r.market()
+	for id, o := range offers {
 		kind := "on_demand"
 		if o.Price.Interruptible != nil {
 			kind = "interruptible"
 		}
-		r.rent("k"+o.ID, m{"offer_id": o.ID, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
+		r.rent("k"+id, m{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
 	}
 	ends := map[string]int{}
 	for range 20 {
@@ -141,42 +129,108 @@ func TestMarketMoves_OutbidAndOutages(t *testing.T) {
 			}
 		}
 	}
-	if ends["outbid"] == 0 || ends["stopped provider"] == 0 || len(ends) > 3 || ends["starting"] > 0 {
-		t.Errorf("ends of rentals: %v", ends)
+	if ends["outbid"] == 0 || ends["outbid"] > 10*len(offers) || ends["stopped provider"] == 0 || len(ends) > 2 {
+		t.Errorf("ends of %d rentals in 20 days: %v", len(offers), ends)
 	}
-	if ends["outbid"] > 10*len(offers) {
-		t.Errorf("%d times in 20 days one of %d rentals was outbid: that is no market to rent on", ends["outbid"],
-			len(offers))
-	}
-	t.Logf("%d rentals in 20 days ended so: %v", len(offers), ends)
 }
 
-func TestMarketMoves_KeepSetOffers(t *testing.T) {
-	r := newRig(t, withMovingMarket)
-	var ids []string
-	for id := range r.market() {
-		if ids = append(ids, id); len(ids) <= 20 {
-			r.control("PATCH", "/offers/"+id, m{"on_demand_kop_h": 1234}).want(200)
-		}
+// An offer that was set does not move.
+func TestMarket_KeepsSetOffers(t *testing.T) {
+	r := marketRig(t, simulator.MarketMoving, 7)
+	set := slices.Sorted(maps.Keys(r.market()))[:20]
+	for _, id := range set {
+		r.control("PATCH", "/offers/"+id, m{"on_demand_kop_h": 1234}).want(200)
 	}
 	r.Advance(30 * 24 * time.Hour)
 	now := r.market()
-	for n, id := range ids {
-		o, there := now[id]
-		if n < 20 && (!there || o.Price.OnDemand != 1234) {
-			t.Errorf("the offer that was set: there %t, price %d", there, o.Price.OnDemand)
+	for _, id := range set {
+		if now[id].Price.OnDemand != 1234 {
+			t.Errorf("the offer that was set: %+v", now[id])
 		}
 	}
 }
 
-// An instance that was stopped before its host disappeared offline keeps its stop reason.
-func TestHostOffline_KeepsStopReason(t *testing.T) {
-	r := newRig(t)
-	offerID := r.cheapest()[0].ID
-	i := r.running("k", m{"offer_id": offerID})
-	r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
-	r.control("PATCH", "/offers/"+offerID, m{"online": false}).want(200)
-	if got := r.instance(i.ID); got.Status != "stopped" || *got.StopReason != "user" {
-		t.Errorf("instance %+v", got)
+// In a scarce market, offers of datacenter GPUs appear and vanish, and the others do not become scarce.
+func TestMarket_Scarce(t *testing.T) {
+	r := marketRig(t, simulator.MarketScarce, 7)
+	scarce := func() map[string]offer {
+		offers := r.market()
+		maps.DeleteFunc(offers, func(_ string, o offer) bool {
+			return !strings.Contains(o.GPU.Slug, "100_") && o.GPU.Slug != "h200" && o.GPU.Slug != "l40s"
+		})
+		return offers
+	}
+	last, all := scarce(), r.market()
+	if len(last) > 0 || len(all) < 40 {
+		t.Errorf("available at the start: %v, %d others", last, len(all))
+	}
+	const minutes = 8 * 60
+	var day changes
+	for range minutes {
+		r.Advance(time.Minute)
+		now := scarce()
+		day.add(last, now)
+		if last = now; len(now) > 12 {
+			t.Fatalf("%d offers at once", len(now))
+		}
+	}
+	if day.appeared < minutes/5 || day.appeared > minutes/2 || day.vanished < day.appeared-12 {
+		t.Errorf("in eight hours %+v", day)
+	}
+}
+
+// TestMarket_EverySeed checks the rules for the offers of every seed. A cursor is valid only for its seed.
+func TestMarket_EverySeed(t *testing.T) {
+	const nullable = "country region gpu.total_tflops gpu.mem_bw_gbs cpu.name cpu.cores ram_gb disk.max_gb disk.bw_mbps " +
+		"disk.name network.up_mbps network.down_mbps network.ports pcie.gen pcie.bw_gbs cuda_max driver reliability " +
+		"max_duration_days dlperf price.interruptible_kop_h"
+	null := map[string]bool{}
+	cursor := ""
+	for seed := range uint64(5) {
+		r := marketRig(t, simulator.MarketStill, seed)
+		offers := r.do("GET", "/offers?limit=200", nil).want(200)
+		if again := marketRig(t, simulator.MarketStill, seed).do("GET", "/offers?limit=200", nil); string(again.raw) !=
+			string(offers.raw) {
+			t.Errorf("seed %d: two markets", seed)
+		}
+		plain, countries := 0, map[string]bool{}
+		for _, o := range r.market() {
+			if o.Country != nil {
+				countries[*o.Country] = true
+			}
+			if o.GPU.Slug == "rtx_4090" && o.GPU.Count == 1 && o.Price.OnDemand <= 5000 && o.Verified &&
+				*o.Disk.MaxGB >= 200 {
+				plain++
+			}
+		}
+		if plain < 2 || len(countries) < 5 {
+			t.Errorf("seed %d: %d plain offers, countries %v", seed, plain, countries)
+		}
+		var p page[m]
+		offers.into(&p)
+		findNull(null, "", p.Data)
+		if cursor != "" {
+			r.do("GET", "/offers?limit=5&cursor="+cursor, nil).invalid("cursor")
+		}
+		r.do("GET", "/offers?limit=5", nil).want(200).into(&p)
+		cursor = *p.NextCursor
+	}
+	if got, want := slices.Sorted(maps.Keys(null)), slices.Sorted(slices.Values(strings.Fields(nullable))); !slices.Equal(
+		got, want) {
+		t.Errorf("null are %v, want %v", got, want)
+	}
+}
+
+// findNull adds the names of members that are null.
+func findNull(names map[string]bool, path string, objects []m) {
+	for _, o := range objects {
+		for name, value := range o {
+			switch value := value.(type) {
+			case nil:
+				names[path+name] = true
+			case m:
+				findNull(names, path+name+".", []m{value})
+			}
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http/httptest"
-	"net/url"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -34,21 +33,5 @@ func TestHandlerPanic_IsInternalError(t *testing.T) {
 		if !bytes.Contains(log.Bytes(), []byte(id)) {
 			t.Error("the log does not name the request")
 		}
-	}
-}
-
-// TestCursor_ValidForOneSeed checks that a cursor is valid only with its seed.
-func TestCursor_ValidForOneSeed(t *testing.T) {
-	request := func(seed uint64) pageRequest {
-		c := &call{engine: &engine{config: Config{Seed: seed}}}
-		return c.readPageRequest(parseQuery(&url.URL{}), "offers")
-	}
-	want := cursorPosition{ID: "9", PriceChanges: 3}
-	cursor := request(1).encode(want)
-	if got := request(1).decode(cursor); got == nil || *got != want {
-		t.Errorf("opened %+v", got)
-	}
-	if request(2).decode(cursor) != nil {
-		t.Error("opened with another seed")
 	}
 }

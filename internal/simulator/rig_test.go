@@ -29,10 +29,11 @@ const (
 // rig is a simulator with a manual clock and a client. The contract check is on.
 type rig struct {
 	*simulator.Simulator
-	t       testing.TB
-	checker *contracttest.Checker
-	key     string
-	header  http.Header
+	t      testing.TB
+	key    string
+	header http.Header
+	// outer is what requests are sent to, if it is not the handler of the simulator.
+	outer http.Handler
 }
 
 func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
@@ -43,12 +44,7 @@ func newRig(t testing.TB, change ...func(*simulator.Config)) *rig {
 	for _, f := range change {
 		f(&config)
 	}
-	sim, err := simulator.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim.SetRateLimit(0, 0)
-	return &rig{Simulator: sim, t: t, checker: checker, key: testKey, header: http.Header{}}
+	return uncheckedRig(t, config)
 }
 
 // uncheckedRig returns a rig without the contract check, which takes most of the time.
@@ -98,7 +94,11 @@ func (r *rig) raw(method, target string, body io.Reader) response {
 		req.Header[name] = values
 	}
 	rec := httptest.NewRecorder()
-	r.Handler().ServeHTTP(rec, req)
+	if r.outer != nil {
+		r.outer.ServeHTTP(rec, req)
+	} else {
+		r.Handler().ServeHTTP(rec, req)
+	}
 	return response{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
@@ -151,23 +151,16 @@ type apiError struct {
 		Message string
 		Details struct {
 			Issues []struct{ Field, Message string }
-			Reason string
 			Short  int64 `json:"short_kop"`
 		}
 	}
 }
 
-func (a response) apiError() apiError {
-	a.t.Helper()
-	var p apiError
-	a.into(&p)
-	return p
-}
-
 // refused fails the test unless the response is the error.
 func (a response) refused(status int, code string) apiError {
 	a.t.Helper()
-	p := a.want(status).apiError()
+	var p apiError
+	a.want(status).into(&p)
 	if p.Error.Code != code || p.Error.Message == "" {
 		a.t.Fatalf("code %q message %q, want code %q", p.Error.Code, p.Error.Message, code)
 	}
@@ -196,11 +189,8 @@ func list[T any](r *rig, path string, limit int) []T {
 	var items []T
 	cursor := ""
 	for {
-		sep := "?"
-		if strings.Contains(path, "?") {
-			sep = "&"
-		}
 		var p page[T]
+		sep := map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]
 		r.do("GET", fmt.Sprintf("%s%slimit=%d%s", path, sep, limit, cursor), nil).want(200).into(&p)
 		items = append(items, p.Data...)
 		if p.NextCursor == nil {
@@ -222,13 +212,7 @@ type offer struct {
 	Disk      struct {
 		MaxGB *int64 `json:"max_gb"`
 	}
-	Network struct {
-		DownMbps *int64 `json:"down_mbps"`
-	}
-	CUDAMax     *float64 `json:"cuda_max"`
-	Reliability *float64
-	DLPerf      *float64
-	Price       struct {
+	Price struct {
 		OnDemand      int64  `json:"on_demand_kop_h"`
 		Interruptible *int64 `json:"interruptible_kop_h"`
 		Storage       int64  `json:"storage_kop_gb_month"`
@@ -254,13 +238,10 @@ type instance struct {
 	}
 	Cost int64 `json:"cost_so_far_kop"`
 	SSH  *struct {
-		Host, User, Command string
-		Port                int64
+		Host string
+		Port int
 	}
-	URLs []struct {
-		Label string
-		URL   *string
-	}
+	URLs       []struct{ URL *string }
 	CreatedAt  time.Time  `json:"created_at"`
 	StartedAt  *time.Time `json:"started_at"`
 	StopReason *string    `json:"stop_reason"`

@@ -1,7 +1,10 @@
 package simulator_test
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,19 +28,9 @@ func TestServer(t *testing.T) {
 	if after := srv.Advance(time.Hour); after.Sub(before) < time.Hour {
 		t.Errorf("the real clock advanced by %v", after.Sub(before))
 	}
-	if _, err := simulator.Start(t.Context(),
-		simulator.Config{Listen: strings.TrimPrefix(strings.TrimSuffix(srv.BaseURL, "/api/v1"),
-			"http://")}); err == nil {
+	address := strings.TrimSuffix(strings.TrimPrefix(srv.BaseURL, "http://"), "/api/v1")
+	if _, err := simulator.Start(t.Context(), simulator.Config{Listen: address}); err == nil {
 		t.Error("two simulators on one address")
-	}
-	for name, c := range map[string]simulator.Config{
-		"clock": {Clock: "sundial"}, "scale": {TimeScale: -1}, "step": {Step: time.Second}, "boot": {Boot: -1},
-		"key":           {APIKey: "short"},
-		"scaled manual": {Clock: simulator.ClockManual, TimeScale: 2},
-	} {
-		if _, err := simulator.New(c); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
 	}
 }
 
@@ -63,6 +56,42 @@ func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 	}
 }
 
+// With Reachable, the addresses of a running instance answer, until the instance stops or a call blocks them.
+func TestServer_ReachableInstances(t *testing.T) {
+	srv := start(t, simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true})
+	r := &rig{Simulator: srv.Simulator, t: t, key: srv.APIKey, header: http.Header{}}
+	i := r.running("k", m{"template": "pytorch"})
+	reached := func() string {
+		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.SSH.Host, i.SSH.Port), time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		banner, _ := bufio.NewReader(conn).ReadString('\n') //nolint:errcheck // empty at the end of the connection
+		resp, err := http.Get(*i.URLs[0].URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return fmt.Sprint(strings.TrimSpace(banner), " ", resp.StatusCode)
+	}
+	patch := func(body m) { r.control("PATCH", "/instances/"+i.ID, body).want(200) }
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, "SSH-2.0-simulator 200"},
+		{func() { patch(m{"ssh_reachable": false}) }, " 200"},
+		{func() { patch(m{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
+		{func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200); r.Advance(time.Hour) }, " 503"},
+	} {
+		step.do()
+		if got := reached(); got != step.want {
+			t.Errorf("got %q, want %q", got, step.want)
+		}
+	}
+}
+
 func TestConfig_Step(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.Step = time.Second })
 	var i instance
@@ -77,43 +106,56 @@ func TestConfig_Step(t *testing.T) {
 	}
 }
 
+// Config.Wrap may cut a connection.
 func TestConfig_WrapCutsConnection(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) {
 		c.Wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		}
 	})
-	defer func() {
-		if p := recover(); p != http.ErrAbortHandler {
-			t.Errorf("recovered %v, want the wrapper's abort", p)
-		}
-	}()
-	r.do("GET", "/me", nil)
+	if a := r.try("GET", "/me", nil); a.status != 0 {
+		t.Errorf("status %d", a.status)
+	}
 }
 
-func TestLog_HasNoSecrets(t *testing.T) {
-	var log bytes.Buffer
-	r := newRig(t, func(c *simulator.Config) {
-		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
-	})
-	secrets := []string{testKey, r.newKey("user:read")}
-	d := r.login()
-	if err := r.DecideDeviceCode(d.User, true); err != nil {
-		t.Fatal(err)
+// Config.Boot documents the time to running, and 20% more to the SSH address.
+func TestConfig_Boot(t *testing.T) {
+	r := newRig(t)
+	var i instance
+	r.rent("k", nil).want(201).into(&i)
+	for _, want := range []struct {
+		percent int // of the boot time, since creation
+		status  string
+		ssh     bool
+	}{
+		{0, "creating", false}, {29, "creating", false}, {30, "starting", false}, {99, "starting", false},
+		{100, "running", false}, {119, "running", false}, {120, "running", true},
+	} {
+		r.Advance(i.CreatedAt.Add(boot * time.Duration(want.percent) / 100).Sub(r.Now()))
+		if got := r.instance(i.ID); got.Status != want.status || (got.SSH != nil) != want.ssh ||
+			(got.URLs[0].URL != nil) != want.ssh {
+			t.Errorf("after %d%%: %s, SSH %v, want %s, %t", want.percent, got.Status, got.SSH, want.status, want.ssh)
+		}
 	}
-	var token struct {
-		Key string `json:"api_key"`
+	if started := r.instance(i.ID).StartedAt; !started.Equal(i.CreatedAt.Add(boot)) {
+		t.Errorf("started_at %v, created_at %v", started, i.CreatedAt)
 	}
-	r.poll(d).want(200).into(&token)
-	r.as(token.Key).do("GET", "/me", nil).want(200)
-	r.do("GET", "/offers?limit=0", nil).want(422)
-	seen := log.String()
-	for _, q := range r.Requests() {
-		seen += q.Path + q.Query + q.KeyID
-	}
-	for _, secret := range append(secrets, token.Key, d.Device) {
-		if strings.Contains(seen, secret) {
-			t.Error("a secret was logged")
+}
+
+// The log has the onstart command of the template after the first start, and the lines that a call adds.
+func TestLog_Onstart(t *testing.T) {
+	r := newRig(t)
+	var template struct{ Slug string }
+	r.do("POST", "/templates", m{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).want(201).
+		into(&template)
+	path := "/instances/" + r.running("k", m{"template": template.Slug}).ID
+	r.control("PATCH", path, m{"log_line": "epoch 1"}).want(200)
+	var log struct{ Lines []string }
+	r.do("GET", path+"/logs", nil).want(200).into(&log)
+	text := strings.Join(log.Lines, "\n") + "\n"
+	for _, want := range []string{" + prepare\n", " + echo READY\n", "\nepoch 1\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the log:\n%s", want, text)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package simulator_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -19,7 +22,7 @@ import (
 func (r *rig) allResponses() map[string]string {
 	r.t.Helper()
 	seen := map[string]string{}
-	for _, op := range simulator.Operations() {
+	for _, op := range contracttest.Operations() {
 		if op.Method != "GET" || strings.Contains(op.Path, "{") {
 			continue
 		}
@@ -46,6 +49,14 @@ func (r *rig) restarted(file string) *rig {
 	return newRig(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
+// checkSame compares all responses of two simulators.
+func checkSame(t *testing.T, when string, r, other *rig) {
+	t.Helper()
+	if diff := cmp.Diff(r.allResponses(), other.allResponses()); diff != "" {
+		t.Errorf("%s (-without a restart +with one):\n%s", when, diff)
+	}
+}
+
 func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
@@ -58,31 +69,26 @@ func TestState_SurvivesKill(t *testing.T) {
 		"expires_in_days": 3}).want(201).into(&issued)
 	gone := r.running("k2", m{"template": "ubuntu"})
 	r.do("DELETE", "/instances/"+gone.ID, nil).want(200)
-	login := r.as("").login()
 	bid := r.running("k3", m{"type": "interruptible"})
 	if err := r.SetOffer(r.cheapest()[0].ID, simulator.OfferPatch{OnDemandKopH: new(int64(1))}); err != nil {
 		t.Fatal(err)
 	}
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
-	before := r.allResponses()
-	for path, response := range before {
+	login := r.as("").login()
+	for path, response := range r.allResponses() {
 		if strings.Contains(response, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
 		}
 	}
 
 	back := r.restarted(file)
-	for path, want := range before {
-		if got := back.allResponses()[path]; got != want {
-			t.Errorf("%s\nbefore %s\nafter  %s", path, want, got)
-		}
-	}
+	checkSame(t, "after a restart", r, back)
 	back.rent("k1", nil).want(200)
 	if i := back.instance(stay.ID); i.Status != "running" || back.instance(bid.ID).ID != bid.ID {
 		t.Errorf("after the restart %+v", i)
 	}
-	back.as("").poll(login).refused(400, "expired_token")
+	back.as("").poll(login).refused(400, "authorization_pending")
 	var logs struct{ Lines []string }
 	if back.do("GET", "/instances/"+stay.ID+"/logs", nil).want(200).into(&logs); len(logs.Lines) < 5 {
 		t.Errorf("log %q", logs.Lines)
@@ -91,11 +97,7 @@ func TestState_SurvivesKill(t *testing.T) {
 	// Later events are the same as without the restart.
 	r.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
-	for path, want := range r.allResponses() {
-		if got := back.allResponses()[path]; got != want {
-			t.Errorf("%s, 40 hours later\nwithout a restart %s\nwith one          %s", path, want, got)
-		}
-	}
+	checkSame(t, "40 hours later", r, back)
 	back.as(issued.Secret).do("GET", "/me", nil).want(200)
 }
 
@@ -104,22 +106,22 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	r := newRig(t, withStateFile(file))
 	i := r.running("k", nil)
-	for name, change := range map[string]func(){
-		"clock":   func() { r.control("POST", "/clock", m{"advance_seconds": 90}).want(200) },
-		"account": func() { r.control("PATCH", "/account", m{"balance_kop": 7_000_000}).want(200) },
-		"offer":   func() { r.control("PATCH", "/offers/"+r.cheapest()[1].ID, m{"available": false}).want(200) },
-		"server":  func() { r.control("PATCH", "/instances/"+i.ID, m{"traffic_gb": 2.5}).want(200) },
-		"name":    func() { r.do("PATCH", "/instances/"+i.ID, m{"name": "other"}).want(200) },
-		"key":     func() { r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) },
-		"stop":    func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200) },
+	for _, change := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/control/clock", m{"advance_seconds": 90}},
+		{"PATCH", "/control/account", m{"balance_kop": 7_000_000}},
+		{"PATCH", "/control/offers/" + r.cheapest()[1].ID, m{"available": false}},
+		{"PATCH", "/control/instances/" + i.ID, m{"traffic_gb": 2.5}},
+		{"PATCH", "/api/v1/instances/" + i.ID, m{"name": "other"}},
+		{"POST", "/api/v1/ssh-keys", m{"public_key": ed25519A}},
+		{"POST", "/api/v1/instances/" + i.ID + "/stop", nil},
 	} {
-		change()
-		before := r.allResponses()
-		for path, got := range r.restarted(file).allResponses() {
-			if got != before[path] {
-				t.Errorf("%s: %s\nbefore %s\nafter  %s", name, path, before[path], got)
-			}
+		if a := r.raw(change.method, change.path, jsonBody(t, change.body)); a.status/100 != 2 {
+			t.Fatalf("%v: %d %s", change, a.status, a.raw)
 		}
+		checkSame(t, fmt.Sprint(change), r, r.restarted(file))
 	}
 	r.control("POST", "/faults", m{"path": "/me", "status": 503}).want(204)
 	r.control("POST", "/rate-limit", m{"per_minute_key": 5, "per_minute_address": 5}).want(204)
@@ -181,34 +183,31 @@ func TestState_EndOfClock(t *testing.T) {
 	back.do("GET", "/me", nil).want(200)
 }
 
-// The temporary file contains the API key. Another user may have created something at its path.
+// The temporary file contains the API key. Another user may have created a link at its path. Package atomicfile tests
+// other files there.
 func TestState_WrittenToNewFile(t *testing.T) {
-	for name, before := range map[string]func(next, target string) error{
-		"link":            func(next, target string) error { return os.Symlink(target, next) },
-		"readable file":   func(next, _ string) error { return os.WriteFile(next, nil, 0o644) },
-		"larger file":     func(next, _ string) error { return os.WriteFile(next, make([]byte, 1<<20), 0o600) },
-		"file of another": func(next, _ string) error { return createForeignFile(next) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-			r := newRig(t, withStateFile(file))
-			err := errors.Join(os.WriteFile(target, []byte("kept"), 0o644), before(file+".next", target))
-			if errors.Is(err, errors.ErrUnsupported) || runtime.GOOS == "windows" && name == "link" && err != nil {
-				t.Skipf("not possible here: %v", err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) // writes the file once
-			if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
-				t.Errorf("the link was followed: %q, %v", kept, err)
-			}
-			info, err := os.Lstat(file)
-			if err != nil || !info.Mode().IsRegular() || !isPrivate(info) {
-				t.Errorf("the state file is %v, %v", info, err)
-			}
-		})
+	folder := t.TempDir()
+	file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
+	r := newRig(t, withStateFile(file))
+	if err := os.WriteFile(target, []byte("kept"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, file+".next"); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) // writes the file once
+	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
+		t.Errorf("the link was followed: %q, %v", kept, err)
+	}
+	checkPrivate(t, file)
+}
+
+// checkPrivate checks that only the owner can read a file. Windows has access control lists instead.
+func checkPrivate(t *testing.T, file string) {
+	t.Helper()
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the file with the API key is %v, %v", info, err)
 	}
 }
 
@@ -220,9 +219,7 @@ func TestState_InvalidFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(good); err != nil || !isPrivate(info) {
-		t.Errorf("the file with the API key is %v, %v", info, err)
-	}
+	checkPrivate(t, good)
 	altered := func(change func(map[string]any)) []byte {
 		var state map[string]any
 		if err := json.Unmarshal(raw, &state); err != nil {
@@ -236,9 +233,8 @@ func TestState_InvalidFiles(t *testing.T) {
 		return out
 	}
 	for name, c := range map[string]struct {
-		content []byte
-		says    string
-		key     string
+		content   []byte
+		says, key string
 	}{
 		"another version": {altered(func(s map[string]any) { s["Version"] = 1000 }), "version 1000", ""},
 		"another format":  {[]byte(`{"serial": 4}`), "not a state file", ""},

@@ -1,0 +1,155 @@
+package simulator_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+type deviceCode struct {
+	Device   string `json:"device_code"`
+	User     string `json:"user_code"`
+	Complete string `json:"verification_uri_complete"`
+}
+
+func (r *rig) login() deviceCode {
+	r.t.Helper()
+	var d deviceCode
+	r.do("POST", "/auth/device", m{"client_name": "laptop"}).want(200).into(&d)
+	return d
+}
+
+func (r *rig) poll(d deviceCode) response {
+	r.t.Helper()
+	return r.do("POST", "/auth/device/token", m{"device_code": d.Device})
+}
+
+const decision = `name="decision" value="approve"`
+
+// The control API and the dashboard serve this machine only, and no page of another site. The approval page also serves
+// other machines, if the simulator listens on the network. With DNS rebinding, a page of another site has the same
+// origin for the browser, so only the host name shows it.
+func TestAccess_OtherMachinesAndSites(t *testing.T) {
+	r := newRig(t)
+	approval := "/device?code=" + r.as("").login().User
+	const here, local = "127.0.0.1:5", "127.0.0.1:8474"
+	for _, c := range []struct {
+		name, peer, host, header, value string
+		private, approval               int
+	}{
+		{"a program", here, local, "", "", 200, 200},
+		{"another name", "[::1]:5", "localhost:8474", "", "", 200, 200},
+		{"its own page", here, local, "Origin", "http://" + local, 200, 200},
+		{"the address bar", here, local, "Sec-Fetch-Site", "none", 200, 200},
+		{"another machine", "203.0.113.9:5", "simulator.example:8474", "", "", 403, 200},
+		{"another machine, loopback host", "203.0.113.9:5", "127.0.0.1", "", "", 403, 200},
+		{"unknown peer", "", local, "", "", 403, 200},
+		{"another site", here, local, "Origin", "https://evil.example", 403, 200},
+		{"another port", here, local, "Origin", "https://127.0.0.1:8443", 403, 200},
+		{"a hidden origin", here, local, "Origin", "null", 403, 200},
+		{"another site, no origin", here, local, "Sec-Fetch-Site", "cross-site", 403, 200},
+		{"another port, no origin", here, local, "Sec-Fetch-Site", "same-site", 403, 200},
+		{"rebinding", here, "rebound.example:8474", "Sec-Fetch-Site", "same-origin", 403, 403},
+		{"rebinding", "[::1]:5", "rebound.example", "", "", 403, 403},
+		{"rebinding", here, "localhost.evil.example", "", "", 403, 403},
+		{"rebinding", here, "127.0.0.1.evil.example:80", "", "", 403, 403},
+		{"rebinding", here, "0.0.0.0", "", "", 403, 403},
+		{"no host", here, "", "", "", 403, 403},
+	} {
+		for path, status := range map[string]int{"/control/health": c.private, "/": c.private,
+			"/console/overview": c.private, approval: c.approval} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			req.RemoteAddr, req.Host = c.peer, c.host
+			if c.header != "" {
+				req.Header.Set(c.header, c.value)
+			}
+			rec := httptest.NewRecorder()
+			r.Handler().ServeHTTP(rec, req)
+			leaks := strings.Contains(rec.Body.String(), "balance_kop") || strings.Contains(rec.Body.String(), decision)
+			if rec.Code != status || status == 403 && leaks {
+				t.Errorf("%s from %s, peer %q, host %q: %d %s", path, c.name, c.peer, c.host, rec.Code, rec.Body)
+			}
+		}
+	}
+}
+
+// TestApprovalPage uses the page like a browser without JavaScript. Forms of other sites are refused.
+func TestApprovalPage(t *testing.T) {
+	r := newRig(t)
+	d := r.as("").login()
+	complete, err := url.Parse(d.Complete)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
+	if page := r.raw("GET", complete.RequestURI(), nil).want(200); !bytes.Contains(page.raw, []byte(decision)) {
+		t.Fatalf("page: %s", page.raw)
+	}
+	const here = "http://127.0.0.1"
+	for _, c := range []struct {
+		site, origin, decision string
+		status                 int
+	}{
+		{"", "https://evil.example", "approve", 403},
+		{"cross-site", here, "approve", 403},
+		{"same-site", here, "approve", 403},
+		{"same-origin", here, "approve", 200},
+		{"same-origin", here, "deny", 409}, // a second decision
+	} {
+		form := url.Values{"code": {d.User}, "decision": {c.decision}}
+		r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", c.origin).
+			with("Sec-Fetch-Site", c.site).raw("POST", "/device", strings.NewReader(form.Encode())).want(c.status)
+	}
+	r.as("").poll(d).want(200)
+}
+
+// The user code may be typed in lower case and without the dash.
+func TestDecideDeviceCode(t *testing.T) {
+	r := newRig(t)
+	d := r.as("").login()
+	if err := r.DecideDeviceCode(strings.ToLower(strings.ReplaceAll(d.User, "-", "")), true); err != nil {
+		t.Fatal(err)
+	}
+	r.as("").poll(d).want(200)
+	expired := r.as("").login()
+	r.Advance(10 * time.Minute)
+	if r.DecideDeviceCode(expired.User, true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
+		t.Error("an expired or unknown code was approved")
+	}
+}
+
+func TestLog_HasNoSecrets(t *testing.T) {
+	var log bytes.Buffer
+	r := newRig(t, func(c *simulator.Config) {
+		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
+	})
+	var issued struct{ Secret string }
+	r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
+	d := r.login()
+	if err := r.DecideDeviceCode(d.User, true); err != nil {
+		t.Fatal(err)
+	}
+	var token struct {
+		Key string `json:"api_key"`
+	}
+	r.poll(d).want(200).into(&token)
+	r.as(token.Key).do("GET", "/me", nil).want(200)
+	r.do("GET", "/offers?limit=0", nil).want(422)
+	seen := log.String()
+	for _, q := range r.Requests() {
+		seen += q.Path + q.Query + q.KeyID
+	}
+	for _, secret := range []string{testKey, issued.Secret, token.Key, d.Device} {
+		if strings.Contains(seen, secret) {
+			t.Error("a secret was logged")
+		}
+	}
+}

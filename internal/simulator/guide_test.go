@@ -1,0 +1,69 @@
+package simulator
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The guides document the simulator and its control API.
+
+// readSection returns the text of a guide from a heading to the next one of the same level.
+func readSection(t *testing.T, guide, heading string) string {
+	t.Helper()
+	content, err := os.ReadFile("../../templates/guides/" + guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+// The guide has a section for each call, a row for each field, and nothing else. The handbook executes the commands.
+func TestGuide_Calls(t *testing.T) {
+	s, err := New(Config{Clock: ClockManual, Market: MarketStill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, section := range strings.Split(readSection(t, "simulator-control-api.md", "Calls"), "\n### `")[1:] {
+		call, text, _ := strings.Cut(section, "`\n")
+		sections[call] = text
+	}
+	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ")
+	for _, route := range controlRoutes {
+		f := &fields{}
+		_, _ = route.handle(s, map[string]string{"id": "none", "user_code": "none"}, f) //nolint:errcheck // only reads
+		call := route.method + " " + route.pattern
+		var documented []string
+		for _, match := range row.FindAllStringSubmatch(sections[call], -1) {
+			documented = append(documented, match[1])
+		}
+		slices.Sort(documented)
+		slices.Sort(f.known)
+		if !strings.Contains(sections[call], "curl ") || !slices.Equal(documented, slices.Compact(f.known)) {
+			t.Errorf("%s: the guide has the fields %q, want %q, and a command", call, documented, f.known)
+		}
+		delete(sections, call)
+	}
+	for call := range sections {
+		t.Errorf("the guide has an unknown call %s", call)
+	}
+}
+
+// The guide has a row for each quirk and no other row.
+func TestGuide_Quirks(t *testing.T) {
+	section := readSection(t, "simulator.md", "Quirks")
+	for _, q := range AllQuirks() {
+		row := "\n| `" + q.Name + "` | " + q.Description + " | " + strings.ReplaceAll(q.Sentence, "|", `\|`) + " |"
+		if !strings.Contains(section, row) {
+			t.Errorf("the guide lacks this row:%s", row)
+		}
+	}
+	if rows := strings.Count(section, "\n| `"); rows != len(quirkTable) {
+		t.Errorf("the guide has %d rows for %d quirks", rows, len(quirkTable))
+	}
+}
