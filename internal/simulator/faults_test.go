@@ -1,12 +1,10 @@
 package simulator_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,44 +12,46 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-func TestFault_Matching(t *testing.T) {
+// withFaults returns a rig with faults.
+func withFaults(t *testing.T, faults ...simulator.Fault) *rig {
+	t.Helper()
 	r := newRig(t)
-	status := func(method, path string) int { return r.do(method, path, nil).status }
-	add := func(f simulator.Fault) {
-		t.Helper()
+	for _, f := range faults {
 		if err := r.AddFault(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	add(simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503})
-	add(simulator.Fault{Path: "/api/v1/ssh-keys", Status: 429, Times: 2})
-	add(simulator.Fault{Path: "/gpus", Status: 502})
-	for call, want := range map[string]int{
-		"GET /instances/x": 503, "GET /instances": 200, "DELETE /instances/x": 404, "GET /instances/x/logs": 404,
-		"GET /gpusx": 404,
+	return r
+}
+
+func TestFault_Matching(t *testing.T) {
+	r := withFaults(t, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503},
+		simulator.Fault{Path: "/api/v1/ssh-keys", Status: 429, Times: 2}, simulator.Fault{Path: "/gpus", Status: 502})
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/instances/x", 503}, {"GET", "/instances", 200}, {"DELETE", "/instances/x", 404},
+		{"GET", "/instances/x/logs", 404}, {"GET", "/gpusx", 404}, {"GET", "/ssh-keys", 429}, {"DELETE", "/ssh-keys/x", 429},
+		{"GET", "/ssh-keys", 200}, {"GET", "/gpus", 502},
 	} {
-		method, path, _ := strings.Cut(call, " ")
-		if got := status(method, path); got != want {
-			t.Errorf("%s: %d, want %d", call, got, want)
+		a := r.do(c.method, c.path, nil).want(c.status)
+		if waits := c.status == 429 || c.status == 503; (a.header.Get("Retry-After") != "") != waits {
+			t.Errorf("%d with Retry-After %q", c.status, a.header.Get("Retry-After"))
 		}
-	}
-	a := r.do("GET", "/ssh-keys", nil)
-	a.refused(429, "rate_limited")
-	if a.header.Get("Retry-After") == "" {
-		t.Error("a 429 without Retry-After")
-	}
-	r.do("DELETE", "/ssh-keys/x", nil).refused(429, "rate_limited")
-	r.do("GET", "/ssh-keys", nil).want(200)
-	if a := r.do("GET", "/gpus", nil).want(502); !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
-		t.Errorf("502 as %s", a.header.Get("Content-Type"))
+		if html := strings.HasPrefix(a.header.Get("Content-Type"), "text/html"); html != (c.status == 502) {
+			t.Errorf("%d as %s", c.status, a.header.Get("Content-Type"))
+		}
 	}
 	r.ClearFaults()
 	r.do("GET", "/gpus", nil).want(200)
+}
 
-	add(simulator.Fault{Status: 500, Probability: 0.5})
+func TestFault_Probability(t *testing.T) {
+	r := withFaults(t, simulator.Fault{Status: 500, Probability: 0.5})
 	failed := 0
 	for range 200 {
-		if status("GET", "/me") == 500 {
+		if r.do("GET", "/me", nil).status == 500 {
 			failed++
 		}
 	}
@@ -60,8 +60,29 @@ func TestFault_Matching(t *testing.T) {
 	}
 }
 
+// A fault replaces the work, or follows it, with a status or a cut connection.
+func TestFault_BeforeAndAfterTheWork(t *testing.T) {
+	for _, c := range []struct {
+		drop         string
+		status, made int
+	}{
+		{simulator.DropBefore, 0, 0}, {simulator.DropAfter, 0, 1}, {"", 503, 0}, {simulator.DropAfter, 503, 1},
+	} {
+		r := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
+		key := m{"public_key": ed25519A}
+		if a := r.try("POST", "/ssh-keys", key); a.status != c.status {
+			t.Errorf("%+v: status %d", c, a.status)
+		}
+		log, made := r.Requests(), len(list[m](r, "/ssh-keys", 50))
+		if len(log) != 1 || log[0].Status != c.status || made != c.made || r.FaultsActed() != 1 {
+			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, r.FaultsActed())
+		}
+		r.do("POST", "/ssh-keys", key).want(201)
+	}
+}
+
 // start starts a server.
-func start(t *testing.T, c simulator.Config) *simulator.Server {
+func start(t testing.TB, c simulator.Config) *simulator.Server {
 	t.Helper()
 	srv, err := simulator.Start(t.Context(), c)
 	if err != nil {
@@ -76,73 +97,36 @@ func start(t *testing.T, c simulator.Config) *simulator.Server {
 	return srv
 }
 
-func fetch(ctx context.Context, srv *simulator.Server, method, path, body string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, srv.BaseURL+path, strings.NewReader(body))
+// fetch sends a request to a server and returns the status.
+func fetch(ctx context.Context, srv *simulator.Server, path string) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.BaseURL+path, http.NoBody)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+srv.APIKey)
-	req.Header.Set("Content-Type", "application/json")
-	// Otherwise the transport retries an idempotent request on a cut connection.
-	req.GetBody = nil
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer res.Body.Close()
 	_, err = io.Copy(io.Discard, res.Body)
-	return res, err
+	return res.StatusCode, err
 }
 
-func TestFault_CutsConnection(t *testing.T) {
-	srv := start(t, simulator.Config{Clock: simulator.ClockManual})
-	post := func() error {
-		_, err := fetch(t.Context(), srv, "POST", "/ssh-keys", `{"public_key":"`+ed25519A+`"}`)
-		return err
-	}
-	keys := func() int {
-		res := httptest.NewRecorder()
-		req := httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/ssh-keys", nil)
-		req.Header.Set("Authorization", "Bearer "+srv.APIKey)
-		srv.Handler().ServeHTTP(res, req)
-		return bytes.Count(res.Body.Bytes(), []byte("fingerprint"))
-	}
-	for drop, made := range map[string]int{simulator.DropBefore: 0, simulator.DropAfter: 1} {
-		if err := srv.Reset(); err != nil {
-			t.Fatal(err)
-		}
-		if err := srv.AddFault(simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: drop, Times: 1}); err != nil {
-			t.Fatal(err)
-		}
-		if post() == nil {
-			t.Errorf("drop %s: got a response", drop)
-		}
-		if log := srv.Requests(); len(log) != 1 || log[0].Status != 0 {
-			t.Errorf("drop %s: log %+v", drop, log)
-		}
-		if got := keys(); got != made {
-			t.Errorf("drop %s: %d keys made, want %d", drop, got, made)
-		}
-		if err := post(); err != nil {
-			t.Errorf("drop %s: after the fault: %v", drop, err)
-		}
-	}
-}
-
-func TestFault_DelayEndsWithClient(t *testing.T) {
+// A delay ends when the client disconnects. Close does not wait for it.
+func TestFault_DelayEnds(t *testing.T) {
 	srv := start(t, simulator.Config{})
 	if err := srv.AddFault(simulator.Fault{Path: "/me", DelayMS: 600_000}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := fetch(ctx, srv, "GET", "/me", ""); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := fetch(ctx, srv, "/me"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	// Close must not wait for a delayed request.
 	done := make(chan error, 1)
 	go func() {
-		_, err := fetch(context.WithoutCancel(t.Context()), srv, "GET", "/me", "")
+		_, err := fetch(context.WithoutCancel(t.Context()), srv, "/me")
 		done <- err
 	}()
 	for len(srv.Requests()) < 2 {
@@ -153,24 +137,5 @@ func TestFault_DelayEndsWithClient(t *testing.T) {
 	}
 	if <-done == nil {
 		t.Error("the delayed request got a response")
-	}
-}
-
-func TestFault_StatusAfterTheWork(t *testing.T) {
-	r := newRig(t)
-	fault := simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: simulator.DropAfter, Status: 503, Times: 1}
-	if err := r.AddFault(fault); err != nil {
-		t.Fatal(err)
-	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(503, "provider_unavailable")
-	if log := r.Requests(); len(log) != 1 || log[0].Status != 503 || r.FaultsActed() != 1 {
-		t.Errorf("log %+v, %d faults acted", log, r.FaultsActed())
-	}
-	if made := len(list[m](r, "/ssh-keys", 50)); made != 1 {
-		t.Errorf("%d keys were made, want 1", made)
-	}
-	fault.Drop = simulator.DropBefore
-	if err := r.AddFault(fault); err == nil {
-		t.Error("a status instead of the work, with a connection that is cut before it, is accepted")
 	}
 }

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -65,5 +66,28 @@ func TestGuide_Quirks(t *testing.T) {
 	}
 	if rows := strings.Count(section, "\n| `"); rows != len(quirkTable) {
 		t.Errorf("the guide has %d rows for %d quirks", rows, len(quirkTable))
+	}
+}
+
+// The simulator accepts each recipe of the guide, for a running instance or its offer.
+func TestGuide_Recipes(t *testing.T) {
+	recipe := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([A-Z]+) (/[^`]+)` \\| `([^`]+)` \\|$")
+	recipes := recipe.FindAllStringSubmatch(readSection(t, "simulator-control-api.md", "Recipes"), -1)
+	if len(recipes) < 15 {
+		t.Errorf("only %d recipes were found", len(recipes))
+	}
+	for _, match := range recipes {
+		s, err := New(Config{Clock: ClockManual, Market: MarketStill})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := controlPath + strings.ReplaceAll(match[2], "{id}", s.engine.offers[0].ID)
+		req := httptest.NewRequestWithContext(t.Context(), match[1], "http://127.0.0.1"+path, strings.NewReader(match[3]))
+		req.RemoteAddr = "127.0.0.1:40000"
+		req.Header.Set("Content-Type", "application/json")
+		rec := httptest.NewRecorder()
+		if s.Handler().ServeHTTP(rec, req); rec.Code/100 != 2 {
+			t.Errorf("%s: %d %s", match[0], rec.Code, rec.Body)
+		}
 	}
 }

@@ -17,56 +17,32 @@ import (
 const (
 	loadInstances = 5000
 	loadClients   = 200
-	// requestInterval is the interval that the rate limit of 120 requests per minute allows.
-	requestInterval = 500 * time.Millisecond
-)
-
-// Bounds of a quiet second.
-const (
-	maxP99 = 50 * time.Millisecond
-	// maxRatio is the bound relative to a server without any work. One of the bounds is enough.
+	// maxP99 and maxRatio, relative to a server without any work, are bounds of paced clients. One of them is enough.
+	maxP99    = 50 * time.Millisecond
 	maxRatio  = 3
-	maxMemory = 300_000_000
+	maxMemory = 300_000_000 // bytes
 )
 
 // BenchmarkLoad measures thousands of instances and hundreds of clients over real connections in this process. "paced"
-// clients keep to the rate limit; "rushed" clients send the next request at once and use the whole machine. It reports
-// latencies and memory, and fails beyond the bounds above, except for the latencies of rushed clients.
-//
-// A shared machine may pause for seconds. Therefore every second request goes to a server that returns the same
-// response without any work, and the benchmark compares the quiet seconds of both.
+// clients keep to the rate limit; "rushed" clients send the next request at once and use the whole machine. Every second
+// request goes to a server that returns the same response without any work, because a shared machine may pause.
 func BenchmarkLoad(b *testing.B) {
 	server, paths := loadedServer(b)
 	list := func(int) string { return "/instances?limit=200" }
 	get := func(n int) string { return paths[n%len(paths)] }
-	for _, query := range []struct {
-		name  string
-		path  func(n int) string
-		pause time.Duration
-	}{
-		{"paced-list", list, requestInterval},
-		{"paced-get", get, requestInterval},
-		{"rushed-list", list, 0},
-		{"rushed-get", get, 0},
-	} {
-		b.Run(query.name, func(b *testing.B) { runLoad(b, server, query.path, query.pause) })
-	}
+	const pause = 500 * time.Millisecond // 120 requests per minute
+	b.Run("paced-list", func(b *testing.B) { runLoad(b, server, list, pause) })
+	b.Run("paced-get", func(b *testing.B) { runLoad(b, server, get, pause) })
+	b.Run("rushed-list", func(b *testing.B) { runLoad(b, server, list, 0) })
+	b.Run("rushed-get", func(b *testing.B) { runLoad(b, server, get, 0) })
 }
 
 // loadedServer returns a simulator with loadInstances running instances, and their paths.
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
-	server, err := simulator.Start(b.Context(), simulator.Config{Clock: simulator.ClockManual, MarketScale: 60,
-		APIKey: testKey})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { server.Close() })
+	server := start(b, simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
 	server.SetRateLimit(0, 0)
-	if err := server.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(900_000_000_000)),
-		MaxInstances: new(int64(loadInstances))}); err != nil {
-		b.Fatal(err)
-	}
 	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
+	r.control("PATCH", "/account", m{"balance_kop": 900_000_000_000, "max_instances": loadInstances}).want(200)
 	var paths []string
 	for n, o := range list[offer](r, "/offers", 200)[:loadInstances] {
 		var i instance
@@ -107,78 +83,45 @@ func runLoad(b *testing.B, server *simulator.Server, path func(n int) string, pa
 	}))
 	defer bare.Close()
 
-	took := make([][]latency, loadClients)
+	var mu sync.Mutex
+	took := map[string][]time.Duration{}
 	var clients sync.WaitGroup
 	b.ResetTimer()
-	began := time.Now()
 	for c := range loadClients {
 		clients.Go(func() {
 			time.Sleep(pause * time.Duration(c) / loadClients) // spread the first requests
 			for n := c; n < b.N; n += loadClients {
-				sample := latency{second: int(time.Since(began).Seconds()), bare: (n/loadClients)%2 == 1}
-				url := server.BaseURL
-				if sample.bare {
-					url = bare.URL
-				}
-				_, sample.took = get(url + path(n))
-				took[c] = append(took[c], sample)
-				time.Sleep(pause - sample.took)
+				url := []string{server.BaseURL, bare.URL}[n/loadClients%2]
+				_, latency := get(url + path(n))
+				mu.Lock()
+				took[url] = append(took[url], latency)
+				mu.Unlock()
+				time.Sleep(pause - latency)
 			}
 		})
 	}
 	clients.Wait()
 	b.StopTimer()
-	report(b, slices.Concat(took...), pause > 0)
-}
 
-// latency is the latency of a request, the second of the run in which it was sent, and its server.
-type latency struct {
-	second int
-	took   time.Duration
-	bare   bool
-}
-
-// quietP99 returns the p99 of a quiet second, which is the first quartile of all seconds, and the p99 of all requests.
-func quietP99(samples []latency, bare bool) (second, all time.Duration) {
-	bySecond := map[int][]time.Duration{}
-	var together []time.Duration
-	for _, a := range samples {
-		if a.bare == bare {
-			bySecond[a.second] = append(bySecond[a.second], a.took)
-			together = append(together, a.took)
-		}
+	p99, bareP99 := p99(took[server.BaseURL]), p99(took[bare.URL])
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(bareP99.Microseconds())/1000, "bare-p99-ms")
+	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
+	if measured := bareP99 > 0; measured && pause > 0 && p99 > maxP99 && p99 > maxRatio*bareP99 {
+		b.Errorf("p99 is %v, %v of a server without work: want at most %v or %d times that", p99, bareP99, maxP99, maxRatio)
 	}
-	var seconds []time.Duration
-	for _, took := range bySecond {
-		seconds = append(seconds, quantile(took, 99))
+	if memory.Sys > maxMemory {
+		b.Errorf("%d bytes of memory: want at most %d", memory.Sys, maxMemory)
 	}
-	return quantile(seconds, 25), quantile(together, 99)
 }
 
-// quantile returns a percentile of durations, 0 for none. It sorts them.
-func quantile(took []time.Duration, percent int) time.Duration {
+// p99 returns the 99th percentile of durations, 0 for none. It sorts them.
+func p99(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
 	}
 	slices.Sort(took)
-	return took[len(took)*percent/100]
-}
-
-func report(b *testing.B, samples []latency, bounded bool) {
-	second, all := quietP99(samples, false)
-	bare, _ := quietP99(samples, true)
-	b.ReportMetric(float64(all.Microseconds())/1000, "p99-ms")
-	b.ReportMetric(float64(second.Microseconds())/1000, "quiet-p99-ms")
-	b.ReportMetric(float64(bare.Microseconds())/1000, "bare-quiet-p99-ms")
-	measured := bare > 0 // not in the first round, which has one request
-	if bounded && measured && second > maxP99 && second > maxRatio*bare {
-		b.Errorf("p99 of a quiet second is %v, %v of a server without work: want at most %v or %d times that", second,
-			bare, maxP99, maxRatio)
-	}
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	b.ReportMetric(float64(memory.Sys)/1e6, "MB")
-	if memory.Sys > maxMemory {
-		b.Errorf("%d bytes of memory: want at most %d", memory.Sys, maxMemory)
-	}
+	return took[len(took)*99/100]
 }

@@ -5,140 +5,106 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// filter is a value of a query parameter of GET /offers and the condition that listed offers satisfy.
-type filter struct {
-	query string
-	holds func(o object) bool
+// selecting are parameters that list values of a field; lower are lower bounds of one. An unknown value never satisfies
+// them.
+var (
+	selecting = map[string]string{"gpu": "gpu.slug", "num_gpus": "gpu.count", "country": "country",
+		"verified": "verified"}
+	lower = map[string]string{"min_gpus": "gpu.count", "min_reliability": "reliability", "min_vram_gb": "gpu.vram_gb",
+		"min_cuda": "cuda_max", "min_disk_gb": "disk.max_gb", "min_inet_down_mbps": "network.down_mbps"}
+)
+
+// checkFilter checks that a query lists exactly the offers that satisfy it, in the same order. It reports whether that
+// is a part of all.
+func (s *service) checkFilter(query string, all []object, holds func(o object) bool) (partial bool) {
+	s.t.Helper()
+	want := slices.DeleteFunc(slices.Clone(all), func(o object) bool { return !holds(o) })
+	got := s.list("/offers?" + query)
+	check(s.t, slices.Equal(ids(got), ids(want)), "%s: %d offers, want %d, in the order of the whole list", query,
+		len(got), len(want))
+	return len(want) > 0 && len(want) < len(all)
 }
 
-func fieldIn(path, list string) func(object) bool {
-	return func(o object) bool { return slices.Contains(strings.Split(list, ","), fmt.Sprint(at(o, path))) }
-}
-
-// atLeast is a lower bound. An unknown value never satisfies it.
-func atLeast(path string, bound float64) func(object) bool {
-	return func(o object) bool { v, known := number(o, path); return known && v >= bound }
-}
-
-func atMost(path string, bound float64) func(object) bool {
-	return func(o object) bool { v, known := number(o, path); return known && v <= bound }
-}
-
-// boundFilters returns lower bounds below, between, at and above the values of the offers.
-func boundFilters(offers []object, name, path string) []filter {
-	list := []filter{{name + "=0", atLeast(path, 0)}}
+// edges returns numbers below, at and above some values of a field.
+func edges(all []object, path string, step float64) (list []float64) {
 	var values []float64
-	for _, o := range offers {
+	for _, o := range all {
 		if v, known := number(o, path); known {
 			values = append(values, v)
 		}
 	}
 	slices.Sort(values)
 	for _, n := range []int{0, len(values) / 3, len(values) / 2, len(values) - 1} {
-		for _, v := range []float64{values[n], values[n] + 0.0625, values[n] - 0.0625} {
-			if v < 0 || name == "min_reliability" && v > 1 {
-				continue
-			}
-			list = append(list, filter{name + "=" + strconv.FormatFloat(v, 'f', -1, 64), atLeast(path, v)})
-		}
+		list = append(list, values[n]-step, values[n], values[n]+step)
 	}
 	return list
 }
 
-func allFilters(offers []object) []filter {
-	list := []filter{
-		{"gpu=rtx_4090", fieldIn("gpu.slug", "rtx_4090")},
-		{"gpu=rtx_4090,h100_sxm", fieldIn("gpu.slug", "rtx_4090,h100_sxm")},
-		{"num_gpus=1", fieldIn("gpu.count", "1")},
-		{"num_gpus=2", fieldIn("gpu.count", "2")},
-		{"num_gpus=4", fieldIn("gpu.count", "4")},
-		{"num_gpus=8", fieldIn("gpu.count", "8")},
-		{"num_gpus=2,8", fieldIn("gpu.count", "2,8")},
-		{"min_gpus=1", atLeast("gpu.count", 1)},
-		{"min_gpus=2", atLeast("gpu.count", 2)},
-		{"min_gpus=3", atLeast("gpu.count", 3)},
-		{"min_gpus=8", atLeast("gpu.count", 8)},
-		{"min_gpus=1000", atLeast("gpu.count", 1000)},
-		{"country=US", fieldIn("country", "US")},
-		{"country=DE,NL,RU", fieldIn("country", "DE,NL,RU")},
-		{"verified=true", func(o object) bool { return o["verified"] == any(true) }},
-		{"gpu=rtx_4090&num_gpus=1&verified=true&min_cuda=12", func(o object) bool {
-			return text(o, "gpu.slug") == "rtx_4090" && integer(o, "gpu.count") == 1 && o["verified"] == any(true) &&
-				atLeast("cuda_max", 12)(o)
-		}},
-	}
-	for _, b := range [][2]string{{"min_reliability", "reliability"}, {"min_vram_gb", "gpu.vram_gb"},
-		{"min_cuda", "cuda_max"}, {"min_disk_gb", "disk.max_gb"},
-		{"min_inet_down_mbps", "network.down_mbps"}} {
-		list = append(list, boundFilters(offers, b[0], b[1])...)
-	}
-	return list
-}
-
-// All listed offers satisfy the filter, and no offer that satisfies it is missing.
 func TestOffers_Filters(t *testing.T) {
 	s := start(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
-		"interruptible": "price.interruptible_kop_h"} {
-		all := s.list("/offers?type=" + kind)
-		list := allFilters(all)
-		for _, n := range []int{0, len(all) / 2, len(all) - 1} {
-			v := integer(all[n], price)
-			for _, bound := range []int64{v - 1, v, v + 1} {
-				list = append(list, filter{fmt.Sprintf("max_price_kop_h=%d", bound), atMost(price, float64(bound))})
-			}
-		}
-		list = append(list, filter{"max_price_kop_h=0", atMost(price, 0)})
-		passing := map[string]int{}
-		for _, f := range list {
-			got := s.list("/offers?type=" + kind + "&" + f.query)
-			for _, o := range got {
-				check(t, f.holds(o), "%s %s: %v does not satisfy it", kind, f.query, o["id"])
-			}
-			var want []string
+	for _, kind := range []string{"on_demand", "interruptible"} {
+		query := "type=" + kind
+		all := s.list("/offers?" + query)
+		for name, path := range selecting {
+			var values []string
 			for _, o := range all {
-				if f.holds(o) {
-					want = append(want, text(o, "id"))
+				if v := fmt.Sprint(at(o, path)); at(o, path) != nil && v != "false" && !slices.Contains(values, v) {
+					values = append(values, v)
 				}
 			}
-			check(t, slices.Equal(ids(got), want), "%s %s: %d offers, want %d, in the order of the whole list", kind,
-				f.query, len(got), len(want))
-			name, _, _ := strings.Cut(f.query, "=")
-			if len(want) > 0 && len(want) < len(all) {
-				passing[name]++
+			for n := range min(len(values), 4) {
+				list := values[n : 1+min(n+n%2, len(values)-1)] // one value, then two
+				partial := s.checkFilter(query+"&"+name+"="+strings.Join(list, ","), all, func(o object) bool {
+					return slices.Contains(list, fmt.Sprint(at(o, path)))
+				})
+				check(t, partial, "%s=%v matches all or no offers", name, list)
 			}
 		}
-		for _, name := range []string{"gpu", "num_gpus", "min_gpus", "country", "verified", "min_reliability",
-			"min_vram_gb", "min_cuda", "min_disk_gb", "min_inet_down_mbps", "max_price_kop_h"} {
-			check(t, passing[name] > 0, "%s: no filter matched a part of the offers", name)
+		price := "price." + kind + "_kop_h"
+		for _, bound := range edges(all, price, 1) {
+			s.checkFilter(fmt.Sprintf("%s&max_price_kop_h=%.0f", query, bound), all, func(o object) bool {
+				v, _ := number(o, price)
+				return v <= bound
+			})
 		}
+		for name, path := range lower {
+			step := 0.0625
+			if name == "min_gpus" {
+				step = 1
+			}
+			partial := false
+			for _, bound := range edges(all, path, step) {
+				if bound < step || name == "min_reliability" && bound > 1 {
+					continue
+				}
+				partial = s.checkFilter(fmt.Sprintf("%s&%s=%v", query, name, bound), all, func(o object) bool {
+					v, known := number(o, path)
+					return known && v >= bound
+				}) || partial
+			}
+			check(t, partial, "%s: no bound matched a part of the offers", name)
+		}
+		s.checkFilter(query+"&gpu=rtx_4090&num_gpus=1&verified=true", all, func(o object) bool {
+			return text(o, "gpu.slug") == "rtx_4090" && integer(o, "gpu.count") == 1 && o["verified"] == any(true)
+		})
 	}
 }
 
-// An offer without an interruptible price is not listed as interruptible.
+// An offer without an interruptible price is not listed as interruptible. The default type is on_demand.
 func TestOffers_Type(t *testing.T) {
 	s := start(t)
-	usual, onDemand, interruptible := s.list("/offers"), s.list("/offers?type=on_demand"),
-		s.list("/offers?type=interruptible")
-	check(t, slices.Equal(ids(usual), ids(onDemand)), "the default type is not on_demand")
-	var want []string
-	for _, o := range usual {
-		if at(o, "price.interruptible_kop_h") != nil {
-			want = append(want, text(o, "id"))
-		}
-	}
-	got := ids(interruptible)
-	slices.Sort(got)
-	slices.Sort(want)
-	check(t, slices.Equal(got, want), "interruptible: %d offers, want the %d with such a price", len(got), len(want))
-	check(t, len(want) < len(usual), "every offer has an interruptible price: the test proves nothing")
+	all := s.list("/offers")
+	check(t, slices.Equal(ids(all), ids(s.list("/offers?type=on_demand"))), "the default type is not on_demand")
+	want := slices.DeleteFunc(all, func(o object) bool { return at(o, "price.interruptible_kop_h") == nil })
+	got := s.list("/offers?type=interruptible")
+	equal(t, "interruptible offers", short(slices.Sorted(slices.Values(ids(got)))),
+		short(slices.Sorted(slices.Values(ids(want)))))
 }
 
 func TestQuery_Bounds(t *testing.T) {

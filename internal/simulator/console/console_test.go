@@ -1,12 +1,14 @@
 package console_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +80,8 @@ func TestPages(t *testing.T) {
 	} {
 		w := request(t, &fake{}, true, c.method, c.target, nil)
 		body := w.Body.String()
-		if w.Code != c.status || !strings.Contains(body, c.says) || strings.Contains(body, "<script>alert") {
+		if w.Code != c.status || !strings.Contains(body, c.says) || strings.Contains(body, "<script>alert") ||
+			strings.Contains(body, "{{") && !strings.Contains(c.target, "{{") {
 			t.Errorf("%s %s: %d %s", c.method, c.target, w.Code, body)
 		}
 		policy := w.Header().Get("Content-Security-Policy")
@@ -121,55 +124,26 @@ func TestLogin_Errors(t *testing.T) {
 func TestPages_ValuesAreInTextOrQuotes(t *testing.T) {
 	unsafe := regexp.MustCompile(
 		`\s[\w-]+=\s*{{|<script[^>]*>[^<]|<style|\s(?:on\w+|style|srcdoc)\s*=|(?:href|src|action)="{{`)
-	for file, content := range read(t, "pages/*.html") {
-		if found := unsafe.FindString(content); found != "" {
-			t.Errorf("%s: %q", file, found)
+	files, err := filepath.Glob("pages/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if found := unsafe.Find(content); err != nil || found != nil {
+			t.Errorf("%s: %q, %v", file, found, err)
 		}
 	}
 }
 
-// TestTexts_SameInBothLanguages checks that both languages have all texts, and that pages use only existing texts.
 func TestTexts_SameInBothLanguages(t *testing.T) {
 	english, russian := console.Texts()
+	if !slices.Equal(slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(russian))) {
+		t.Errorf("%d texts in English, %d in Russian", len(english), len(russian))
+	}
 	for name, text := range english {
 		if russian[name] == "" || text == "" {
 			t.Errorf("%s: %q and %q", name, text, russian[name])
 		}
 	}
-	if len(english) != len(russian) {
-		t.Errorf("%d texts in English, %d in Russian", len(english), len(russian))
-	}
-	reference := regexp.MustCompile(`(?:\.Text\.|{{text\.|[^.\w]text\.|text\(r\)\["|[^.\w]text\[")(\w+)`)
-	used := 0
-	for _, pattern := range []string{"*.go", "pages/*", "assets/*.js"} {
-		for file, content := range read(t, pattern) {
-			for _, name := range reference.FindAllStringSubmatch(content, -1) {
-				used++
-				if _, there := english[name[1]]; !there {
-					t.Errorf("%s names the text %q, which is not there", file, name[1])
-				}
-			}
-		}
-	}
-	if used < 80 {
-		t.Errorf("only %d uses of texts were found: this test looks in the wrong place", used)
-	}
-}
-
-// read returns the contents of files.
-func read(t *testing.T, pattern string) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatal(pattern, err)
-	}
-	contents := map[string]string{}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		contents[file] = string(content)
-	}
-	return contents
 }

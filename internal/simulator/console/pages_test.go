@@ -150,6 +150,9 @@ func TestScreenshots(t *testing.T) {
 			for _, mode := range []string{"light", "dark"} {
 				page.run(size(c.width, c.height), scheme(mode), chromedp.Navigate(c.address))
 				page.shows("main", says...)
+				if strings.Contains(page.text("body"), "undefined") {
+					t.Errorf("%s: a text is missing: %s", c.address, page.text("body"))
+				}
 				folder, picture := os.Getenv(screenshots), c.pictures[mode]
 				if folder != "" && picture != "" && language == "en" {
 					page.save(filepath.Join(folder, picture+".png"))
