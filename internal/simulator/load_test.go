@@ -24,8 +24,8 @@ const (
 )
 
 // BenchmarkLoad measures thousands of instances and hundreds of clients over real connections in this process. "paced"
-// clients keep to the rate limit; "rushed" clients send the next request at once and use the whole machine. Every second
-// request goes to a server that returns the same response without any work, because a shared machine may pause.
+// clients keep to the rate limit; "rushed" clients send the next request at once and use the whole machine. Every
+// second request goes to a server that returns the same response without any work, because a shared machine may pause.
 func BenchmarkLoad(b *testing.B) {
 	server, paths := loadedServer(b)
 	list := func(int) string { return "/instances?limit=200" }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,7 +146,7 @@ func TestScreenshots(t *testing.T) {
 			{approval, 800, 520, map[string]string{"light": "login-approval"}, "Approve", "Разрешить",
 				[]string{"terraform on build-7", code}},
 		} {
-			says := append(c.says, map[string]string{"en": c.en, "ru": c.ru}[language])
+			says := slices.Concat(c.says, []string{map[string]string{"en": c.en, "ru": c.ru}[language]})
 			grounds := map[string]string{}
 			for _, mode := range []string{"light", "dark"} {
 				page.run(size(c.width, c.height), scheme(mode), chromedp.Navigate(c.address))
