@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,12 @@ func (f *fakeNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: f.status, Header: header, Body: http.NoBody, Request: req}, nil
 }
 
+func withNetwork(client *rental.Client, fake *fakeNetwork) *Manager {
+	manager := newManager(client)
+	manager.network = network{fake.dial, fake}
+	return manager
+}
+
 func newRunning() *service {
 	s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
 	is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
@@ -55,18 +62,14 @@ func newRunning() *service {
 
 // A response that omits the web pages does not meet the condition. Without pages in the template, it does.
 func TestConverge_OmittedURLs(t *testing.T) {
-	for _, ports := range [][]int64{{8888}, nil} {
+	for _, expected := range []bool{true, false} {
 		rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-			manager, fake := newManager(client), &fakeNetwork{status: 503}
-			manager.network = network{fake.dial, fake}
-			c := &converger{manager: manager, Target: running(OutbidKeep), readiness: readiness{
-				addresses: &addresses{ssh: true, urls: len(ports) > 0},
-			}}
-			c.Ready.URLsReachable = true
+			c := &converger{manager: withNetwork(client, &fakeNetwork{status: 503}), Target: running(OutbidKeep)}
+			c.addresses, c.Ready.URLsReachable = &addresses{ssh: true, urls: expected}, true
 			inst := s.Inst
 			inst.URLs, inst.Omitted.URLs = nil, true
-			if met := c.meetsConditions(t.Context(), inst); met != (len(ports) == 0) {
-				t.Errorf("ports %v: met %t", ports, met)
+			if met := c.meetsConditions(t.Context(), inst); met == expected {
+				t.Errorf("pages expected %t: met %t", expected, met)
 			}
 		})
 	}
@@ -82,7 +85,7 @@ func TestConverge_Conditions(t *testing.T) {
 		status     int
 		log        string
 		missing    string // names of the conditions
-		text       string // part of the first error
+		text       string // part of an error
 	}{
 		"nothing demanded":     {conditions: Conditions{}},
 		"all met":              {conditions: all, banner: version, status: 404, log: "READY"},
@@ -106,28 +109,19 @@ func TestConverge_Conditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 				s.Log = []string{test.log}
-				manager, fake := newManager(client), &fakeNetwork{banner: test.banner, status: test.status}
-				manager.network = network{fake.dial, fake}
+				manager := withNetwork(client, &fakeNetwork{banner: test.banner, status: test.status})
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				target := running(OutbidKeep)
 				target.Ready = test.conditions
 				_, _, err := manager.Converge(ctx, s.Inst, target)
-				var missing []string
-				text := ""
-				if e, ok := errors.AsType[*failure.Error](err); ok {
-					for i, m := range e.Missing {
-						missing = append(missing, m.Condition)
-						if i == 0 {
-							text = m.Err.Error()
-						}
-					}
+				missing, text := "", ""
+				for _, m := range failure.As(err).Missing {
+					missing = strings.TrimSpace(missing + " " + m.Condition)
+					text += m.Err.Error()
 				}
-				if got := strings.Join(missing, " "); got != test.missing || (err == nil) != (test.missing == "") {
-					t.Errorf("missing %q, %v", got, err)
-				}
-				if !strings.Contains(text, test.text) {
-					t.Errorf("error %q", text)
+				if missing != test.missing || (err == nil) != (missing == "") || !strings.Contains(text, test.text) {
+					t.Errorf("missing %q, %v: %s", missing, err, text)
 				}
 			})
 		})
@@ -137,11 +131,9 @@ func TestConverge_Conditions(t *testing.T) {
 // A page receives one GET request without the API key. Redirects are not followed.
 func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		manager, fake := newManager(client), &fakeNetwork{status: http.StatusFound}
-		manager.network = network{fake.dial, fake}
-		target := running(OutbidKeep)
+		fake, target := &fakeNetwork{status: http.StatusFound}, running(OutbidKeep)
 		target.Ready = Conditions{URLsReachable: true}
-		if _, _, err := manager.Converge(t.Context(), s.Inst, target); err != nil {
+		if _, _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target); err != nil {
 			t.Fatal(err)
 		}
 		if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
@@ -153,12 +145,10 @@ func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 // A condition that is met later ends the wait.
 func TestConverge_ConditionMetLater(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		manager, fake := newManager(client), &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: time.Now().Add(5 * time.Minute)}
-		manager.network = network{fake.dial, fake}
-		target := running(OutbidKeep)
+		began, target := time.Now(), running(OutbidKeep)
 		target.Ready = Conditions{SSHReachable: true}
-		began := time.Now()
-		_, _, err := manager.Converge(t.Context(), s.Inst, target)
+		fake := &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: began.Add(5 * time.Minute)}
+		_, _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target)
 		if took := time.Since(began); err != nil || took < 5*time.Minute || took > 6*time.Minute {
 			t.Errorf("it took %s, %v", took, err)
 		}
@@ -173,16 +163,11 @@ func TestLogBudget(t *testing.T) {
 		defer cancel()
 		target := running(OutbidKeep)
 		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
-		done := make(chan struct{})
+		var all sync.WaitGroup
 		for range 50 {
-			go func() {
-				manager.Converge(ctx, s.Inst, target) //nolint:errcheck // it times out
-				done <- struct{}{}
-			}()
+			all.Go(func() { _, _, _ = manager.Converge(ctx, s.Inst, target) }) //nolint:errcheck // it times out
 		}
-		for range 50 {
-			<-done
-		}
+		all.Wait()
 		if s.LogReads > 10*30+logsPerInterval || s.LogReads < 10*25 {
 			t.Errorf("%d logs were read in ten minutes", s.LogReads)
 		}
@@ -216,9 +201,8 @@ func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
 // Checks that the end of the run cuts off do not replace the results of the checks before them.
 func TestConverge_ChecksCutOff(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		manager, fake := newManager(client), &fakeNetwork{banner: "220 smtp\r\n"}
-		manager.network = network{fake.dial, fake}
-		c := &converger{manager: manager, Target: running(OutbidKeep)}
+		fake := &fakeNetwork{banner: "220 smtp\r\n"}
+		c := &converger{manager: withNetwork(client, fake), Target: running(OutbidKeep)}
 		c.Ready.SSHReachable = true
 		c.meetsConditions(t.Context(), s.Inst)
 		fake.banner = "" // a connection fails

@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,7 +90,7 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 		return starts(s)
 	}
 	for name, test := range map[string]struct {
-		from     rental.InstanceStatus
+		from     string
 		onOutbid OutbidPolicy
 		start    func(*service) int
 		want     end
@@ -104,26 +106,23 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 			end{"needs a replacement", "outbid", "start"},
 		},
 		"restart, once":              {"stopped", OutbidRestart, once, end{"", "running", "start start"}},
-		"restart, once, from outbid": {"outbid", OutbidRestart, once, end{"", "running", "start start"}},
+		"restart, once, from outbid": {"outbid/running", OutbidRestart, once, end{"", "running", "start start"}},
 		"restart, always": {
 			"stopped", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
 			end{"outbid again", "outbid", "start start start"},
 		},
 		"restart, always, from outbid": {
-			"outbid", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
+			"outbid/running", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
 			end{"outbid again", "outbid", "start start start"},
 		},
 		"restart, always, seen": {
-			"outbid", OutbidRestart, outbidStarting, end{"outbid again", "outbid", "start start start"},
+			"outbid/running", OutbidRestart, outbidStarting, end{"outbid again", "outbid", "start start start"},
 		},
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
 				made := func() *service {
-					s := rentaltest.New(rental.Interruptible, test.from, rental.DesiredRunning)
-					if test.from == rental.StatusStopped {
-						s.Inst.DesiredState = rental.DesiredStopped
-					}
+					s := newInstance(test.from)
 					s.Lag, s.On["start"] = lag, test.start
 					return s
 				}
@@ -188,7 +187,7 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		},
 		"a stop that does nothing": {"running", "stopped", replies(http.StatusOK), end{"reverted", "running", "stop"}},
 		"outbid, and a stop that is refused": {
-			"outbid", "stopped", replies(http.StatusConflict), end{"", "outbid", "stop"},
+			"outbid/running", "stopped", replies(http.StatusConflict), end{"", "outbid", "stop"},
 		},
 		"outbid after a stop": {"running", "stopped", at("outbid", "running"), end{"", "outbid", "stop"}},
 		"failed after a stop": {
@@ -197,7 +196,7 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		"a start that is refused": {
 			"stopped", "running", replies(http.StatusConflict), end{"refused", "stopped", "start"},
 		},
-		"a bid that is refused": {"outbid", "running", replies(http.StatusConflict), end{"refused", "outbid", "start"}},
+		"a bid that is refused": {"outbid/running", "running", replies(http.StatusConflict), end{"refused", "outbid", "start"}},
 		"a stop that is refused": {
 			"running", "stopped", replies(http.StatusConflict), end{"refused", "running", "stop"},
 		},
@@ -207,13 +206,13 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		"a start of an instance that does not exist": {
 			"stopped", "running", replies(http.StatusNotFound), end{"gone", "stopped", "start"},
 		},
+		"a refused start of one that was to run": {
+			"stopped/running", "running", replies(http.StatusConflict), end{"refused", "stopped", "start"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *service {
-				s := rentaltest.New(rental.Interruptible, rental.InstanceStatus(test.from), rental.DesiredState(test.from))
-				if test.from == "outbid" {
-					s.Inst.DesiredState = rental.DesiredRunning
-				}
+				s := newInstance(test.from)
 				s.On["start"], s.On["stop"] = test.request, test.request
 				return s
 			}
@@ -225,49 +224,36 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 	}
 }
 
-// A desired state that was "running" before a refused start does not show that the start takes effect.
-func TestConverge_RefusedStartOfWantedInstance(t *testing.T) {
-	made := func() *service {
-		s := rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredRunning)
-		s.On["start"] = replies(http.StatusConflict)
-		return s
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		checkConverge(t, s, client, running(OutbidRestart), end{"refused", "stopped", "start"})
-	})
-}
-
 // What was done before its response was lost is a success in the end, and is not done twice.
 func TestConverge_LostResponses(t *testing.T) {
 	const retries = 2 // of the client
-	type factory = func() func(*service) int
-	lose := func(work func(*service) int, status, n int) factory {
-		return func() func(*service) int { return loses(work, status, n) }
-	}
 	for name, test := range map[string]struct {
 		from, wanted string
-		request      factory
+		undone       int // requests that do nothing, before one that works
+		work         func(*service) int
+		status, lost int // the response to that one, and how many repetitions get the same
 		want         end
 	}{
-		"start, 500":      {"stopped", "running", lose(starts, 500, 0), end{"", "running", "start start"}},
-		"start, cut":      {"stopped", "running", lose(starts, 0, 0), end{"", "running", "start start"}},
-		"start, all lost": {"stopped", "running", lose(starts, 503, retries), end{"", "running", "start start start"}},
-		"stop, 502":       {"running", "stopped", lose(stops, 502, 0), end{"", "stopped", "stop stop"}},
-		"stop, all lost":  {"running", "stopped", lose(stops, 0, retries), end{"", "stopped", "stop stop stop"}},
-		"bid, all lost":   {"outbid", "running", lose(starts, 500, retries), end{"", "running", "start start start"}},
-		"nothing done, the second does": {
-			"stopped", "running", func() func(*service) int { return fails(1+retries, starts) },
-			end{"", "running", "start start start start"},
+		"start, 500":      {"stopped", "running", 0, starts, 500, 0, end{"", "running", "start start"}},
+		"start, cut":      {"stopped", "running", 0, starts, 0, 0, end{"", "running", "start start"}},
+		"start, all lost": {"stopped", "running", 0, starts, 503, retries, end{"", "running", "start start start"}},
+		"stop, 502":       {"running", "stopped", 0, stops, 502, 0, end{"", "stopped", "stop stop"}},
+		"stop, all lost":  {"running", "stopped", 0, stops, 0, retries, end{"", "stopped", "stop stop stop"}},
+		"bid, all lost":   {"outbid/running", "running", 0, starts, 500, retries, end{"", "running", "start start start"}},
+		"nothing done, the next one does": {
+			"stopped", "running", 1 + retries, starts, 200, 0, end{"", "running", "start start start start"},
 		},
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
 				made := func() *service {
-					s := rentaltest.New(rental.Interruptible, rental.InstanceStatus(test.from), rental.DesiredState(test.from))
-					if test.from == "outbid" {
-						s.Inst.DesiredState = rental.DesiredRunning
+					s, calls, works := newInstance(test.from), 0, loses(test.work, test.status, test.lost)
+					request := func(s *service) int {
+						if calls++; calls <= test.undone {
+							return http.StatusServiceUnavailable
+						}
+						return works(s)
 					}
-					request := test.request()
 					s.Lag, s.On["start"], s.On["stop"] = lag, request, request
 					return s
 				}
@@ -280,15 +266,12 @@ func TestConverge_LostResponses(t *testing.T) {
 	}
 }
 
-// fails does nothing n times, and then the work.
-func fails(n int, work func(*service) int) func(*service) int {
-	calls := 0
-	return func(s *service) int {
-		if calls++; calls <= n {
-			return http.StatusServiceUnavailable
-		}
-		return work(s)
-	}
+// newInstance returns a service with an interruptible instance: "stopped", or "outbid/running" with its desired state.
+func newInstance(state string) *service {
+	status, desired, _ := strings.Cut(state, "/")
+	return rentaltest.New(
+		rental.Interruptible, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)),
+	)
 }
 
 // A start above the cap or a limit of the account is stopped again, whichever response contains the price.
@@ -327,9 +310,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"within the burn limit":       {"on_demand", expensive, stops, 0, end{"", "running", "start"}, 5010},
 		"above the burn limit":        {"on_demand", expensive, stops, 0, end{"stopped", "stopping", "start stop"}, 5009},
 		"on demand":                   {"on_demand", expensive, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
-		"interruptible":               {"interruptible", expensive, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
 		"at the cap":                  {"interruptible", expensive, stops, 5000, end{"", "running", "start"}, 0},
-		"no cap":                      {"on_demand", expensive, stops, 0, end{"", "running", "start"}, 0},
 		"the price moved to the disk": {"on_demand", disk, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
 		"only when it runs":           {"on_demand", later, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
 		"the response was lost": {

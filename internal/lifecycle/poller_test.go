@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,36 +17,16 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// fakeAPI has instances that run after a number of reads, or after a time.
+// fakeAPI has instances that run after a number of reads.
 type fakeAPI struct {
-	// hang returns how long a request takes in addition.
-	hang func(*http.Request) time.Duration
-
 	mu          sync.Mutex
-	reads       map[string]int // still needed until it runs
-	unlisted    map[string]bool
-	destroyed   map[string]bool
-	others      int // pages of other instances before the listed ones; -1: no page is the last one
+	reads       map[string]int // still needed until it runs; a negative number is a destroyed instance
+	unlisted    string         // an instance that lists lack, as they lack destroyed ones
+	endless     bool           // no page of a list is the last one, and none has the instances
 	gets, pages int
-	parallel    int // requests in progress
-}
-
-func newFakeAPI(reads map[string]int) *fakeAPI {
-	return &fakeAPI{reads: reads, unlisted: map[string]bool{}, destroyed: map[string]bool{}}
 }
 
 func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
-	f.count(1)
-	defer f.count(-1)
-	delay := time.Duration(0)
-	if f.hang != nil {
-		delay = f.hang(req)
-	}
-	select {
-	case <-time.After(delay):
-	case <-req.Context().Done():
-		return nil, req.Context().Err()
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id, one := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); one {
@@ -52,51 +34,33 @@ func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
 		return rentaltest.JSONResponse(req, http.StatusOK, f.view(id))
 	}
 	f.pages++
-	page := 0
-	fmt.Sscan(req.URL.Query().Get("cursor"), &page) //nolint:errcheck // the first page has none
-	if f.others < 0 || page < f.others {
-		data := []any{instance(fmt.Sprint("other-", page), "running")}
-		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": data, "next_cursor": fmt.Sprint(page + 1)})
+	page := map[string]any{"data": []any{}, "next_cursor": nil}
+	if f.endless {
+		page["next_cursor"] = fmt.Sprint(f.pages)
+		return rentaltest.JSONResponse(req, http.StatusOK, page)
 	}
 	data := []any{}
-	for id := range f.reads {
-		if !f.unlisted[id] && !f.destroyed[id] {
+	for id, reads := range f.reads {
+		if reads >= 0 && id != f.unlisted {
 			data = append(data, f.view(id))
 		}
 	}
-	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": data, "next_cursor": nil})
-}
-
-func (f *fakeAPI) count(change int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.parallel += change
+	page["data"] = data
+	return rentaltest.JSONResponse(req, http.StatusOK, page)
 }
 
 func (f *fakeAPI) view(id string) any {
-	if f.destroyed[id] {
-		return instance(id, "destroyed")
+	status := rental.StatusRunning
+	if f.reads[id] < 0 {
+		status = rental.StatusDestroyed
+	} else if f.reads[id] = max(0, f.reads[id]-1); f.reads[id] > 0 {
+		status = rental.StatusStarting
 	}
-	if f.reads[id]--; f.reads[id] > 0 {
-		return instance(id, "starting")
-	}
-	return instance(id, "running")
-}
-
-func instance(id, status string) any {
 	return map[string]any{"id": id, "status": status, "type": "on_demand"}
 }
 
-func every(pause time.Duration) func(int) time.Duration {
-	return func(int) time.Duration { return pause }
-}
-
-func untilRunning(_ context.Context, inst rental.Instance, err error) (bool, error) {
-	return inst.Status == rental.StatusRunning, err
-}
-
-// inBubble runs a test of a poller in a synctest bubble.
-func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, p *poller)) {
+// poll runs a test of a poller in a synctest bubble.
+func poll(t *testing.T, api http.RoundTripper, test func(t *testing.T, p *poller)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		test(t, &poller{client: rentaltest.Client(t, api)})
@@ -104,57 +68,57 @@ func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, p *poller)) {
 	})
 }
 
-func TestPoller_OneWaiterUsesGet(t *testing.T) {
-	api := newFakeAPI(map[string]int{"a": 3})
-	inBubble(t, api, func(t *testing.T, p *poller) {
-		if err := p.wait(t.Context(), "a", false, every(time.Second), untilRunning); err != nil {
-			t.Fatal(err)
-		}
+// waitFor waits each second until an instance is as wanted.
+func waitFor(ctx context.Context, p *poller, id string, accepted bool, want rental.InstanceStatus) error {
+	pause := func(int) time.Duration { return time.Second }
+	return p.wait(ctx, id, accepted, pause, func(_ context.Context, inst rental.Instance, err error) (bool, error) {
+		return inst.Status == want, err
 	})
-	if api.gets != 3 || api.pages != 0 {
-		t.Errorf("%d single requests and %d pages, want 3 and none", api.gets, api.pages)
-	}
 }
 
-func TestPoller_ManyWaitersShareAListing(t *testing.T) {
-	const count, reads = 60, 5
-	needed := map[string]int{}
-	for n := range count {
-		needed[fmt.Sprint(n)] = reads
+// waitForAll waits at the same time until instances run.
+func waitForAll(ctx context.Context, p *poller, ids ...string) error {
+	errs := make([]error, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		all.Go(func() { errs[i] = waitFor(ctx, p, id, false, rental.StatusRunning) })
 	}
-	api := newFakeAPI(needed)
-	inBubble(t, api, func(t *testing.T, p *poller) {
-		var all sync.WaitGroup
-		for n := range count {
-			all.Go(func() {
-				if err := p.wait(t.Context(), fmt.Sprint(n), false, every(time.Second), untilRunning); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-	})
-	if api.pages != reads || api.gets != 0 {
-		t.Errorf("%d pages and %d single requests, want %d and none", api.pages, api.gets, reads)
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// One waiter reads its instance. Many share listings, unless a listing takes more requests than there are waiters.
+func TestPoller_Requests(t *testing.T) {
+	many := map[string]int{}
+	for n := range 60 {
+		many[fmt.Sprint(n)] = 5
+	}
+	for name, test := range map[string]struct {
+		api         *fakeAPI
+		gets, pages int
+	}{
+		"one":                {&fakeAPI{reads: map[string]int{"a": 3}}, 3, 0},
+		"many":               {&fakeAPI{reads: many}, 0, 5},
+		"in a large account": {&fakeAPI{reads: map[string]int{"a": 5, "b": 5, "c": 5}, endless: true}, 15, 3},
+	} {
+		poll(t, test.api, func(t *testing.T, p *poller) {
+			ids := slices.Collect(maps.Keys(test.api.reads))
+			err := waitForAll(t.Context(), p, ids...)
+			if gets, pages := test.api.gets, test.api.pages; err != nil || gets != test.gets || pages != test.pages {
+				t.Errorf("%s: %v, %d single requests, %d pages", name, err, gets, pages)
+			}
+		})
 	}
 }
 
 // An instance that a listing lacks is destroyed only if its destruction was accepted. Otherwise it is read by its id.
 func TestPoller_ListingLacksAnInstance(t *testing.T) {
-	api := newFakeAPI(map[string]int{"a": 1, "accepted": 1, "other": 1})
-	api.destroyed = map[string]bool{"accepted": true, "other": true}
-	inBubble(t, api, func(t *testing.T, p *poller) {
+	api := &fakeAPI{reads: map[string]int{"accepted": -1, "other": -1}}
+	poll(t, api, func(t *testing.T, p *poller) {
 		var all sync.WaitGroup
-		for id, accepted := range map[string]bool{"accepted": true, "other": false} {
+		for _, id := range []string{"accepted", "other"} {
 			all.Go(func() {
-				err := p.wait(t.Context(), id, accepted, every(time.Second),
-					func(_ context.Context, inst rental.Instance, err error) (bool, error) {
-						if inst.Status != rental.StatusDestroyed {
-							t.Errorf("%s is %s", id, inst.Status)
-						}
-						return true, err
-					})
-				if err != nil {
+				if err := waitFor(t.Context(), p, id, id == "accepted", rental.StatusDestroyed); err != nil {
 					t.Error(err)
 				}
 			})
@@ -166,135 +130,75 @@ func TestPoller_ListingLacksAnInstance(t *testing.T) {
 	}
 }
 
+// The part of a list that was read does not show that an instance is destroyed.
+func TestPoller_LargeAccount(t *testing.T) {
+	api := &fakeAPI{reads: map[string]int{"accepted": 1, "other": 9}, endless: true}
+	poll(t, api, func(t *testing.T, p *poller) {
+		go func() { _ = waitForAll(t.Context(), p, "other") }() //nolint:errcheck // the second waiter
+		if err := waitFor(t.Context(), p, "accepted", true, rental.StatusRunning); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A wait ends with its context, and so does a listing that nobody waits for any more.
 func TestPoller_WaitEndsWithItsContext(t *testing.T) {
-	inBubble(t, newFakeAPI(map[string]int{"a": 1e9, "b": 1}), func(t *testing.T, p *poller) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began := time.Now()
-		if err := p.wait(ctx, "a", false, every(time.Hour), untilRunning); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the wait ended with %v", err)
+	for name, ids := range map[string][]string{"one": {"a"}, "a listing": {"a", "b"}} {
+		running := 0
+		hangs := func(req *http.Request) (*http.Response, error) {
+			running++
+			<-req.Context().Done()
+			running--
+			return nil, req.Context().Err()
 		}
-		if took := time.Since(began); took != time.Minute {
-			t.Errorf("the wait ended after %s", took)
-		}
-		if _, err := p.Get(t.Context(), "b"); err != nil {
-			t.Errorf("a later read failed: %v", err)
-		}
-	})
-}
-
-// A listing in progress ends when nobody waits for it.
-func TestPoller_InterruptedListingEnds(t *testing.T) {
-	api := newFakeAPI(map[string]int{"a": 1, "b": 1})
-	api.hang = func(*http.Request) time.Duration { return 24 * time.Hour }
-	inBubble(t, api, func(t *testing.T, p *poller) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		var all sync.WaitGroup
-		for id := range api.reads {
-			all.Go(func() { _ = p.wait(ctx, id, false, every(time.Second), untilRunning) }) //nolint:errcheck // it fails
-		}
-		all.Wait()
-		synctest.Wait()
-		if api.parallel != 0 {
-			t.Errorf("%d requests are still in progress", api.parallel)
-		}
-	})
-}
-
-// A slow request delays no caller whose instance another request returns.
-func TestPoller_SlowRequests(t *testing.T) {
-	slowGet := func(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/slow") }
-	for name, test := range map[string]struct {
-		hangs    func(*http.Request) bool
-		unlisted bool
-		first    bool // the wait for the slow instance begins before the others
-	}{
-		"an instance that is not listed": {slowGet, true, false},
-		"an instance read alone":         {slowGet, true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := newFakeAPI(map[string]int{"slow": 1, "a": 1, "b": 1})
-			api.unlisted["slow"] = test.unlisted
-			inBubble(t, api, func(t *testing.T, p *poller) {
-				healthy := time.Now().Add(20 * time.Second)
-				api.hang = func(req *http.Request) time.Duration {
-					if test.hangs(req) && time.Now().Before(healthy) {
-						return 10 * time.Minute
-					}
-					return 0
-				}
-				var all sync.WaitGroup
-				wait := func(id string, longest time.Duration) {
-					began := time.Now()
-					err := p.wait(
-						t.Context(),
-						id, false,
-						every(time.Second),
-						func(_ context.Context, inst rental.Instance, _ error) (bool, error) {
-							return inst.Status == rental.StatusRunning, nil
-						},
-					)
-					if took := time.Since(began); err != nil || took > longest {
-						t.Errorf("%s: %v after %s", id, err, took)
-					}
-				}
-				all.Go(func() { wait("slow", 30*time.Minute) })
-				if test.first {
-					time.Sleep(2 * time.Second)
-				}
-				for _, id := range []string{"a", "b"} {
-					all.Go(func() { wait(id, 10*time.Second) })
-				}
-				all.Wait()
-			})
+		poll(t, transport(hangs), func(t *testing.T, p *poller) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			began := time.Now()
+			err := waitForAll(ctx, p, ids...)
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
+				t.Errorf("%s: ended after %s with %v", name, took, err)
+			}
+			if synctest.Wait(); running != 0 {
+				t.Errorf("%s: %d requests are still in progress", name, running)
+			}
 		})
 	}
 }
 
-// In an account where a listing takes more requests than there are waiters, each is read alone, and none that the read
-// part of the list lacks counts as destroyed.
-func TestPoller_LargeAccount(t *testing.T) {
-	api := newFakeAPI(map[string]int{"a": 5, "b": 5, "c": 1})
-	api.others = -1
-	inBubble(t, api, func(t *testing.T, p *poller) {
-		var all sync.WaitGroup
-		for id, accepted := range map[string]bool{"a": false, "b": false, "c": true} {
-			all.Go(func() {
-				err := p.wait(t.Context(), id, accepted, every(time.Second), untilRunning)
-				if err != nil {
-					t.Error(err)
-				}
-			})
+// A slow request for an instance that is not listed delays no other one.
+func TestPoller_SlowRequest(t *testing.T) {
+	api := &fakeAPI{reads: map[string]int{"slow": 1, "a": 1, "b": 1}, unlisted: "slow"}
+	slow := func(req *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(req.URL.Path, "/slow") {
+			time.Sleep(20 * time.Second)
 		}
-		all.Wait()
-	})
-	if api.pages != 3 || api.gets != 11 {
-		t.Errorf("%d pages and %d single requests, want 3 and 11", api.pages, api.gets)
+		return api.RoundTrip(req)
 	}
+	poll(t, transport(slow), func(t *testing.T, p *poller) {
+		began := time.Now()
+		go func() { _ = waitForAll(t.Context(), p, "slow") }() //nolint:errcheck // it is only slow
+		if err := waitForAll(t.Context(), p, "a", "b"); err != nil || time.Since(began) > 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
 }
 
 // What was read before a wait is not returned from a cache afterwards.
 func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
-	api := newFakeAPI(map[string]int{"a": 5, "b": 1e9})
-	inBubble(t, api, func(t *testing.T, p *poller) {
+	poll(t, &fakeAPI{reads: map[string]int{"a": 5}}, func(t *testing.T, p *poller) {
 		cache := rental.NewCache(p.client)
-		status := func() rental.InstanceStatus {
+		for _, want := range []rental.InstanceStatus{rental.StatusStarting, rental.StatusRunning} {
 			listing, err := cache.Instances.List(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			inst, _ := listing.Find("a")
-			return inst.Status
-		}
-		if before := status(); before != rental.StatusStarting {
-			t.Fatalf("it is %s", before)
-		}
-		if err := p.wait(t.Context(), "a", false, every(time.Millisecond), untilRunning); err != nil {
-			t.Fatal(err)
-		}
-		if after := status(); after != rental.StatusRunning {
-			t.Errorf("it runs, and the cache returns %s", after)
+			if inst, _ := listing.Find("a"); inst.Status != want {
+				t.Errorf("the cache returns %s, want %s", inst.Status, want)
+			}
+			if err := waitForAll(t.Context(), p, "a"); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }
