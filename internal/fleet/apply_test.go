@@ -2,16 +2,11 @@ package fleet_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"maps"
 	"math/bits"
 	"net/http"
-	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
@@ -19,370 +14,41 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
-
-var apiKey = "sim_" + strings.Repeat("a", 40)
-
-// env is a simulator with fake time, and a client of it.
-type env struct {
-	t         *testing.T
-	simulator *simulator.Simulator
-	client    *rental.Client
-	latency   time.Duration
-	oldList   []rental.Instance // what a list contains although it is destroyed
-}
-
-// run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
-func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		config.APIKey, config.Market = apiKey, simulator.MarketStill
-		s, err := simulator.New(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := &env{t: t, simulator: s, latency: 50 * time.Millisecond}
-		e.client, err = rental.New(rental.Config{
-			BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: e, MaxRetries: 10,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		test(t, e)
-		time.Sleep(2 * time.Hour) // until no goroutine is left
-	})
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(e.latency)
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	req = req.Clone(req.Context())
-	req.RemoteAddr, req.RequestURI, req.Host = "127.0.0.1:1", req.URL.RequestURI(), req.URL.Host
-	if req.Body == nil {
-		req.Body = http.NoBody
-	}
-	return e.serve(req)
-}
-
-// serve returns an error if the simulator cuts the connection.
-func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			if problem != http.ErrAbortHandler {
-				panic(problem)
-			}
-			err = io.ErrUnexpectedEOF
-		}
-	}()
-	response := httptest.NewRecorder()
-	e.simulator.Handler().ServeHTTP(response, req)
-	if req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances") && len(e.oldList) > 0 {
-		var page map[string]any
-		if err := json.Unmarshal(response.Body.Bytes(), &page); err != nil {
-			return nil, err
-		}
-		items, _ := page["data"].([]any)
-		for _, inst := range e.oldList {
-			items = append(items, inst)
-		}
-		page["data"] = items
-		response.Body.Reset()
-		if err := json.NewEncoder(response.Body).Encode(page); err != nil {
-			return nil, err
-		}
-	}
-	return response.Result(), nil
-}
-
-// engine returns the engine of a new run. Limits are those of the provider configuration; none by default.
-func (e *env) engine(limits ...spending.Limits) *fleet.Engine {
-	poll := 5 * time.Second
-	limits = append(limits, spending.Limits{RequireFunds: spending.FundsOff})
-	cache, account := rental.NewCache(e.client), spending.NewAccount(limits[0], e.client)
-	manager := lifecycle.New(lifecycle.Config{
-		Client: e.client, Template: cache.Templates.Find, PollInterval: poll, Account: account, Owners: new(lifecycle.Owners),
-	})
-	return &fleet.Engine{
-		Cache: cache, Lifecycle: manager, Market: market.New(cache, manager, poll), RecoverWithin: time.Hour,
-	}
-}
-
-// spec describes a fleet that the state contains.
-func spec(size int) fleet.Spec {
-	query := market.Query{MaxAttempts: 5}
-	query.Type = rental.OnDemand
-	return fleet.Spec{
-		Object: lifecycle.Object{Token: "fleet", Fleet: "train"}, Exists: true,
-		Name: "train", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
-		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
-		Queries: []market.Query{query},
-	}
-}
-
-func (e *env) apply(spec fleet.Spec, members []fleet.Member) fleet.Result {
-	e.t.Helper()
-	return e.engine().Apply(e.t.Context(), spec, members, 30*time.Minute)
-}
-
-// enrich lifts the limits of the account.
-func (e *env) enrich() {
-	e.t.Helper()
-	account := simulator.AccountPatch{MaxInstances: new(int64(1000)), BalanceKop: new(int64(1e12))}
-	if err := e.simulator.SetAccount(account); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// count returns the number of requests with a method.
-func (e *env) count(method string) (n int) {
-	for _, request := range e.simulator.Requests() {
-		if request.Method == method {
-			n++
-		}
-	}
-	return n
-}
-
-func (e *env) tooMany() (n int) {
-	for _, request := range e.simulator.Requests() {
-		if request.Status == http.StatusTooManyRequests {
-			n++
-		}
-	}
-	return n
-}
-
-func describe(result fleet.Result) string {
-	var text []string
-	for _, m := range result.Members {
-		text = append(text, fmt.Sprintf("%d:%s", m.Slot, m.Instance.Status))
-	}
-	for _, f := range result.Failures {
-		text = append(text, fmt.Sprintf("slot %d: %s", f.Slot, f.Err))
-	}
-	return strings.Join(text, " ")
-}
-
-// limit leaves so many offers available.
-func (e *env) limit(left int) (withheld []string) {
-	e.t.Helper()
-	for _, offer := range e.offers() {
-		if left--; left < 0 {
-			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(false)})
-			withheld = append(withheld, offer.ID)
-		}
-	}
-	return withheld
-}
-
-func (e *env) setOffer(id string, patch simulator.OfferPatch) {
-	e.t.Helper()
-	if err := e.simulator.SetOffer(id, patch); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) setInstance(id string, patch simulator.InstancePatch) {
-	e.t.Helper()
-	if err := e.simulator.SetInstance(id, patch); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) quirk(name string) {
-	e.t.Helper()
-	if err := e.simulator.SetQuirks(name); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// active returns the active instances.
-func (e *env) active() (active []rental.Instance) {
-	e.t.Helper()
-	for inst, err := range e.client.ListInstances(e.t.Context(), rental.ListInstancesQuery{}) {
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		if !inst.Destroyed() {
-			active = append(active, inst)
-		}
-	}
-	return active
-}
-
-// ids returns the ids of members by slot.
-func ids(members []fleet.Member) map[int]string {
-	found := map[int]string{}
-	for _, m := range members {
-		found[m.Slot] = m.Instance.ID
-	}
-	return found
-}
-
-// want fails unless the result has so many members, all ready, and no failures.
-func (e *env) want(result fleet.Result, members int) {
-	e.t.Helper()
-	ready := fleet.Ready(result.Members, rental.DesiredRunning)
-	if len(result.Members) != members || ready != members || len(result.Failures) > 0 {
-		e.t.Fatalf("want %d ready members: %s", members, describe(result))
-	}
-	if left := len(e.active()); left != members {
-		e.t.Fatalf("the account has %d instances, want %d", left, members)
-	}
-}
 
 func TestApply_CreatesManyMembers(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
 		e.enrich()
 		began := time.Now()
-		e.want(e.apply(spec(200), nil), 200)
-		took := time.Since(began)
+		e.create(spec(200))
 		// 120 requests a minute, in windows: 80 of 200 wait for the second one. Then the boot.
 		floor := time.Minute + 8*time.Second*6/5
-		t.Logf("%s, floor %s, %d POST, %d GET", took, floor, e.count("POST"), e.count("GET"))
-		if e.tooMany() > 0 || took > floor*115/100 {
-			t.Errorf("%s, want at most 1.15 × %s; %d responses 429", took, floor, e.tooMany())
+		if took := time.Since(began); took > floor*115/100 {
+			t.Errorf("%s, want at most 1.15 × %s", took, floor)
+		}
+		for _, request := range e.simulator.Requests() {
+			if request.Status == http.StatusTooManyRequests {
+				t.Fatal("a response is 429")
+			}
 		}
 	})
 }
 
-// All or nothing: with capacity for 7 of 8, nothing is kept.
-func TestApply_AllOrNothing(t *testing.T) {
-	all := spec(8)
-	all.All = true
-	t.Run("too few offers", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			e.limit(7)
-			result := e.apply(all, nil)
-			if len(result.Failures) == 0 || len(result.Members) > 0 || len(e.active()) > 0 {
-				t.Fatal(describe(result))
-			}
-			if all := e.all(); len(all) > 0 {
-				t.Errorf("%d instances were rented", len(all))
-			}
-		})
-	})
-	t.Run("account limit", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			if err := e.simulator.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(7))}); err != nil {
-				t.Fatal(err)
-			}
-			result := e.apply(all, nil)
-			if len(result.Failures) == 0 || len(result.Members) > 0 || len(e.active()) > 0 || len(result.RolledBack) != 7 {
-				t.Fatal(describe(result), len(result.RolledBack))
-			}
-		})
-	})
-	t.Run("a boot fails", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			e.setOffer(e.offers()[0].ID, simulator.OfferPatch{FailBoots: new(true)})
-			result := e.apply(all, nil)
-			if len(result.Failures) != 1 || len(result.Members) > 0 || len(e.active()) > 0 {
-				t.Fatal(describe(result))
-			}
-		})
-	})
-	t.Run("existing members stay", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			before := e.apply(spec(3), nil)
-			e.limit(4)
-			result := e.apply(all, before.Members)
-			if len(result.Failures) == 0 || !maps.Equal(ids(before.Members), ids(result.Members)) || len(e.active()) != 3 {
-				t.Fatal(describe(result))
-			}
-		})
-	})
-}
-
-// With All, nothing is rented while an existing member cannot start: it would be destroyed again at once.
-func TestApply_AllStartsFirst(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		three := spec(3)
-		three.All, three.Order.Type, three.Queries[0].Type = true, rental.Interruptible, rental.Interruptible
-		first := e.apply(three, nil)
-		e.want(first, 3)
-		price := first.Members[0].Instance.Price.RunningKopH
-		e.setOffer(first.Members[0].Offer.ID, simulator.OfferPatch{InterruptibleKopH: new(2 * price)})
-		if _, err := e.client.DeleteInstance(t.Context(), first.Members[2].Instance.ID); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute) // fake time, until the instance is destroyed
-		members := e.read(first.Members)
-		three.MaxPriceKopH = price
-		result := e.apply(three, members)
-		if len(result.Failures) != 2 || failure.KindOf(result.Failures[1].Err) != failure.NotTried {
-			t.Error(describe(result))
-		}
-		if all := e.all(); len(all) != 3 || len(result.Members) != 2 {
-			t.Errorf("%d instances were rented, %d members are left", len(all), len(result.Members))
-		}
-	})
-}
-
-// all returns all instances that ever existed.
-func (e *env) all() (all []rental.Instance) {
-	e.t.Helper()
-	query := rental.ListInstancesQuery{Status: rental.ListAll}
-	for inst, err := range e.client.ListInstances(e.t.Context(), query) {
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		all = append(all, inst)
-	}
-	return all
-}
-
-// offers returns the available offers, the cheapest one first.
-func (e *env) offers() (offers []rental.Offer) {
-	e.t.Helper()
-	for offer, err := range e.client.ListOffers(e.t.Context(), rental.OfferQuery{}) {
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		offers = append(offers, offer)
-	}
-	return offers
-}
-
-// A failed and a lost member are replaced, an outbid one is started again. The others are not touched.
+// A failed and a lost member are replaced under the keys of the next generation. The others are not touched.
 func TestApply_Heals(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		five := spec(5)
-		five.Order.Type = rental.Interruptible
-		five.Queries[0].Type = rental.Interruptible
-		first := e.apply(five, nil)
-		e.want(first, 5)
-		before := ids(first.Members)
-		failed := rental.StatusFailed
-		e.setInstance(before[1], simulator.InstancePatch{Status: new(string(failed))})
-		if _, err := e.client.DeleteInstance(t.Context(), before[2]); err != nil {
-			t.Fatal(err)
-		}
-		bid := first.Members[3].Instance.Price.RunningKopH * 2
-		e.setOffer(first.Members[3].Offer.ID, simulator.OfferPatch{InterruptibleKopH: &bid})
-		time.Sleep(time.Minute) // until the instance is destroyed
-		members, _, err := e.engine().Refresh(t.Context(), first.Members)
-		if err != nil || len(members) != 5 || !members[2].Lost() || members[3].Instance.Status != rental.StatusOutbid {
-			t.Fatal(err, members)
-		}
-		second := e.apply(five, members)
-		e.want(second, 5)
-		after := ids(second.Members)
-		for slot, changed := range map[int]bool{0: false, 1: true, 2: true, 3: false, 4: false} {
-			if changed != (before[slot] != after[slot]) {
-				t.Errorf("slot %d: %s, then %s", slot, before[slot], after[slot])
+		first := e.create(spec(4))
+		e.fail(first[1])
+		e.destroy(first[2].Instance.ID)
+		second := e.apply(spec(4), e.read(first))
+		e.want(second, 4)
+		for i, m := range second.Members {
+			replaced := i == 1 || i == 2
+			if replaced != (m.Instance.ID != first[i].Instance.ID) || replaced != (m.Generation == 2) {
+				t.Errorf("slot %d: %s, generation %d, before %s", i, m.Instance.ID, m.Generation, first[i].Instance.ID)
 			}
-		}
-		if second.Members[1].Generation != 2 || second.Members[2].Generation != 2 {
-			t.Errorf("generations %d and %d", second.Members[1].Generation, second.Members[2].Generation)
-		}
-		if changes := fleet.Plan(five, second.Members); len(changes) > 0 {
-			t.Errorf("another plan has changes: %v", changes)
 		}
 	})
 }
@@ -393,153 +59,34 @@ func TestApply_CreatesAgain(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		for generation := 1; generation <= 20; generation++ {
 			e.simulator.ClearRequests()
-			result := e.apply(spec(8), nil)
-			e.want(result, 8)
-			if result.Members[2].Generation != generation {
-				t.Errorf("generation %d, want %d", result.Members[2].Generation, generation)
+			members := e.create(spec(8))
+			if members[2].Generation != generation {
+				t.Errorf("generation %d, want %d", members[2].Generation, generation)
 			}
 			if sent := e.count("POST"); sent > 2*8+2*bits.Len(uint(generation)) {
 				t.Errorf("generation %d: %d create requests for 8 members", generation, sent)
 			}
-			e.engine().Apply(t.Context(), spec(0), result.Members, time.Hour)
+			e.want(e.apply(spec(0), members), 0)
 		}
 	})
 }
 
-// read reads members as a refresh does.
-func (e *env) read(members []fleet.Member) []fleet.Member {
-	e.t.Helper()
-	members, _, err := e.engine().Refresh(e.t.Context(), members)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return members
-}
-
-// createOther creates an instance that does not belong to the fleet.
-func (e *env) createOther(name string) rental.Instance {
-	e.t.Helper()
-	order := spec(5).Order
-	order.Name, order.OfferID = name, e.offers()[0].ID
-	other, _, err := e.client.CreateInstance(e.t.Context(), "other", order)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return other
-}
-
-// A smaller size and a destruction leave the instances alone that the state does not contain, whatever their names.
-func TestApply_LeavesUnknownInstances(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(3), nil)
-		e.want(e.apply(spec(5), first.Members), 5) // its state is lost
-		e.createOther("train-7")
-		result := e.apply(spec(2), e.read(first.Members))
-		if len(result.Failures) > 0 || len(result.Members) != 2 || len(e.active()) != 5 {
-			t.Fatal(describe(result), len(e.active()))
-		}
-		result = e.engine().Apply(t.Context(), spec(0), result.Members, time.Hour)
-		if len(result.Failures) > 0 || len(e.active()) != 3 {
-			t.Error(describe(result), len(e.active()))
-		}
-	})
-}
-
-// A run that was killed after it rented members is continued, also if the state has none of them.
-func TestApply_RecoversMembers(t *testing.T) {
-	for name, all := range map[string]bool{"any": false, "all": true} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				first := e.apply(spec(3), nil)
-				e.want(first, 3)
-				e.limit(2)
-				five := spec(5)
-				five.All = all
-				second := e.apply(five, nil)
-				e.want(second, 5)
-				if len(second.Recovered) != 3 {
-					t.Errorf("%d members were recovered", len(second.Recovered))
-				}
-				before, after := ids(first.Members), ids(second.Members)
-				for slot, id := range before {
-					if after[slot] != id {
-						t.Errorf("slot %d: %s, then %s", slot, id, after[slot])
-					}
-				}
-			})
-		})
-	}
-}
-
-// The sum of the running prices stays below the total cap.
-func TestApply_TotalCap(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		var prices []int64
-		for _, offer := range e.offers() {
-			prices = append(prices, offer.Price.OnDemandKopH+offer.DiskKopH(10)) // 10 of 20 GB are included
-		}
-		five := spec(5)
-		five.MaxTotalKopH = prices[0] + prices[1] + prices[2]
-		result := e.apply(five, nil)
-		if len(result.Members) != 3 || fleet.RunningKopH(result.Members) > five.MaxTotalKopH {
-			t.Fatal(describe(result))
-		}
-		for _, f := range result.Failures {
-			if !failure.As(f.Err).Offers.OverBudget {
-				t.Error(f.Slot, f.Err)
-			}
-		}
-		five.MaxTotalKopH = prices[0] + prices[1] + prices[2] + prices[3] + prices[4]
-		e.want(e.apply(five, result.Members), 5)
-	})
-}
-
-// A smaller size destroys the highest slots, or the most expensive members.
-func TestApply_Shrinks(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(5), nil)
-		second := e.apply(spec(3), first.Members)
-		e.want(second, 3)
-		if ids := ids(second.Members); ids[0] == "" || ids[1] == "" || ids[2] == "" {
-			t.Error(ids)
-		}
-		cheap := spec(1)
-		cheap.ShrinkByPrice = true
-		third := e.apply(cheap, second.Members)
-		e.want(third, 1)
-		for _, m := range second.Members {
-			if m.Instance.Price.RunningKopH < third.Members[0].Instance.Price.RunningKopH {
-				t.Errorf("%d is cheaper than %d", m.Instance.Price.RunningKopH, third.Members[0].Instance.Price.RunningKopH)
-			}
-		}
-		e.want(e.apply(spec(0), third.Members), 0)
-	})
-}
-
-// A rolling update replaces at most MaxUnavailable members at a time.
+// A rolling update replaces at most MaxUnavailable members at a time, also with the offers that it frees.
 func TestApply_RollingUpdate(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(5), nil)
-		e.want(first, 5)
-		updated := spec(5)
-		updated.MaxUnavailable, updated.Order.DiskGB = 2, 40
-		least := 5
-		done := make(chan struct{})
+		first := e.create(spec(5))
+		e.limit(2)
+		e.simulator.SetRateLimit(0, 0)
+		least, done := 5, make(chan struct{})
 		go func() {
 			defer close(done)
 			for range 600 {
-				running := 0
-				for _, inst := range e.active() {
-					if inst.Status == rental.StatusRunning {
-						running++
-					}
-				}
-				least = min(least, running)
+				up := slices.DeleteFunc(e.active(), func(i rental.Instance) bool { return i.Status != rental.StatusRunning })
+				least = min(least, len(up))
 				time.Sleep(time.Second)
 			}
 		}()
-		e.simulator.SetRateLimit(0, 0)
-		second := e.apply(updated, first.Members)
+		second := e.apply(rolling(5, 2), first)
 		<-done
 		e.want(second, 5)
 		if least != 3 {
@@ -553,84 +100,412 @@ func TestApply_RollingUpdate(t *testing.T) {
 	})
 }
 
-// With WaitForOffer, an apply continues when offers become available. All waits for all of them.
-func TestApply_WaitsForOffers(t *testing.T) {
-	for name, all := range map[string]bool{"any": false, "all": true} {
+// A rolling update stops at the first failure, also within a group, and while it waits for an offer.
+func TestApply_RollingUpdateStops(t *testing.T) {
+	smaller := func(inst map[string]any) { inst["disk_gb"] = 10 }
+	t.Run("not as requested", func(t *testing.T) {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			first := e.create(spec(6))
+			e.edit(creates(), smaller)
+			result := e.apply(rolling(6, 5), first)
+			e.wantLeft(result, 5, 7)
+			if len(result.Lost) != 1 || kinds(result)[0] != failure.NotAsRequested || kinds(result)[5] != failure.NotTried {
+				t.Errorf("lost %+v: %s", result.Lost, describe(result))
+			}
+		})
+	})
+	t.Run("while the next one waits", func(t *testing.T) {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			first := e.create(spec(3))
+			e.setOffer(e.offers()[0].ID, simulator.OfferPatch{FailBoots: new(true)})
+			e.taken(first...)
+			e.available(e.limit(1)[0], 10*time.Minute)
+			waiting := rolling(3, 2)
+			waiting.WaitForOffer = time.Hour
+			if result := e.apply(waiting, first); ids(result.Members)[1] != first[1].Instance.ID {
+				t.Errorf("slot 1 was replaced after slot 0 had failed: %s", describe(result))
+			}
+		})
+	})
+	t.Run("without offers", func(t *testing.T) {
+		runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+			first := e.create(spec(3))
+			e.refuse(http.StatusForbidden, listsOffers)
+			larger := rolling(4, 1)
+			larger.All = all
+			result := e.apply(larger, e.read(first))
+			got := kinds(result)
+			if e.wantLeft(result, 3, 3); len(got) != 4 || got[0] != failure.NotTried || got[2] != failure.NotTried {
+				t.Error(describe(result))
+			}
+		})
+	})
+}
+
+// A member of a rolling group that is being destroyed when another one fails still gets its replacement.
+func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(4))
+		slow, began, failing := first[1].Instance.ID, time.Time{}, e.offers()[0].ID
+		e.setOffer(failing, simulator.OfferPatch{FailBoots: new(true)})
+		e.refuse(http.StatusConflict, func(req *http.Request) bool {
+			if !deletes(req) || !strings.HasSuffix(req.URL.Path, slow) {
+				return false
+			}
+			if began.IsZero() {
+				began = time.Now()
+			}
+			return time.Since(began) < 2*time.Minute
+		})
+		result := e.apply(rolling(4, 2), first)
+		if len(result.Members) != 4 || len(result.Lost) > 0 || result.Members[1].Order.DiskGB != 40 ||
+			result.Members[2].Order.DiskGB == 40 {
+			t.Errorf("%s, lost %+v", describe(result), result.Lost)
+		}
+	})
+}
+
+// What is wrong with one slot costs no other one.
+func TestApply_SlotsAreIndependent(t *testing.T) {
+	neverDestroyed := func(e *env, id string) {
+		e.refuse(http.StatusConflict, func(req *http.Request) bool {
+			return deletes(req) && strings.HasSuffix(req.URL.Path, id)
+		})
+	}
+	for name, test := range map[string]struct {
+		size    int // of a fleet that had four members, of which the first one has failed
+		prepare func(e *env, members []fleet.Member)
+		ready   int
+	}{
+		"an offer whose host is not available": {6, func(e *env, _ []fleet.Member) {
+			e.refuse(http.StatusServiceUnavailable, creates(e.offers()[0].ID))
+		}, 5},
+		"a member that is replaced hangs": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, m[0].Instance.ID) }, 4},
+		"a surplus member hangs":          {3, func(e *env, m []fleet.Member) { neverDestroyed(e, m[3].Instance.ID) }, 4},
+		"a price above the cap": {6, func(e *env, _ []fleet.Member) {
+			e.edit(anyRequest, func(inst map[string]any) {
+				if inst["name"] == "train-5" {
+					multiplyPrice(inst, 2000)
+				}
+			})
+		}, 5},
+	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				for _, id := range e.limit(2)[:2] {
-					e.setOffer(id, simulator.OfferPatch{Available: new(true), After: 10 * time.Minute})
-				}
-				four := spec(4)
-				four.All, four.WaitForOffer = all, time.Hour
-				began := time.Now()
-				result := e.engine().Apply(t.Context(), four, nil, 2*time.Hour)
-				e.want(result, 4)
-				if took := time.Since(began); took > 12*time.Minute {
-					t.Error(took)
-				}
-				first := result.Members[0].Instance.CreatedAt
-				for _, m := range result.Members {
-					if m.Instance.CreatedAt.Before(first) {
-						first = m.Instance.CreatedAt
-					}
-				}
-				if early := first.Sub(began) < time.Minute; early == all {
-					t.Errorf("the first instance was rented after %s", first.Sub(began))
+				members := e.create(spec(4))
+				e.fail(members[0])
+				test.prepare(e, members)
+				s := spec(test.size)
+				s.MaxTotalKopH = 4 * priceOf(e.offers()[:4]...)
+				result := e.apply(s, e.read(members))
+				ready := fleet.Ready(result.Members, rental.DesiredRunning)
+				if ready != test.ready || len(result.Failures) != 1 {
+					t.Errorf("%d are ready, want %d: %s", ready, test.ready, describe(result))
 				}
 			})
 		})
 	}
 }
 
-// The members that a burn limit allows share one reading of the account.
-func TestApply_BurnLimitRequests(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		ten := spec(10)
-		ten.WaitForOffer = time.Hour
-		limits := spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: 1_000_000}
-		result := e.engine(limits).Apply(t.Context(), ten, nil, 2*time.Hour)
-		sent := e.count("GET")
-		e.want(result, 10)
-		if sent > 15 {
-			t.Errorf("%d GET requests for 10 members", sent)
-		}
-	})
+// A refusal that may concern all slots costs one of the members that are to be replaced, and not the others.
+func TestApply_RefusalsCostOneMember(t *testing.T) {
+	for name, prepare := range map[string]func(e *env){
+		"no funds": func(e *env) { e.setAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}) },
+		"refused":  func(e *env) { e.refuse(http.StatusConflict, creates(offerIDs(e)...)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			runAny(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env, all bool) {
+				train := interruptible(12)
+				train.OnOutbid, train.All = lifecycle.OutbidReplace, all
+				e.enrich()
+				first := e.create(train)
+				e.outbid(2, first...)
+				members := e.read(first)
+				prepare(e)
+				result := e.apply(train, members)
+				if len(result.Failures) != 12 || len(result.Members) < 11 || len(result.Lost)+len(result.Members) != 12 {
+					t.Errorf("%d members stay, %d are lost: %s", len(result.Members), len(result.Lost), describe(result))
+				}
+			})
+		})
+	}
 }
 
-// All members have the same country, also those that join later.
-func TestApply_SameCountry(t *testing.T) {
+func offerIDs(e *env) (ids []string) {
+	for _, offer := range e.offers() {
+		ids = append(ids, offer.ID)
+	}
+	return ids
+}
+
+// An offer that answers 422 does not keep a slot from the others. Many in succession end the search.
+func TestApply_RefusedOffers(t *testing.T) {
+	run(t, simulator.Config{Quirks: []string{"refused-disks"}}, func(_ *testing.T, e *env) { e.create(spec(4)) })
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		train := spec(3)
-		train.SameCountry, train.SameGPU = true, true
-		first := e.apply(train, nil)
-		e.want(first, 3)
-		train.Size = 4
-		second := e.apply(train, first.Members)
-		e.want(second, 4)
-		for _, m := range second.Members {
-			one, other := m.Instance, second.Members[0].Instance
-			if *one.Country != *other.Country || one.GPU.Slug != other.GPU.Slug {
-				t.Errorf("slot %d: %s in %s, slot 0: %s in %s", m.Slot, one.GPU.Slug, *one.Country, other.GPU.Slug, *other.Country)
+		e.refuse(http.StatusUnprocessableEntity, creates(offerIDs(e)...))
+		result := e.apply(spec(4), nil)
+		for _, f := range result.Failures {
+			if !rental.IsValidation(f.Err) {
+				t.Errorf("without the refusal: %s", describe(result))
 			}
 		}
+		if sent := e.count("POST"); len(result.Failures) != 4 || sent > 12 {
+			t.Errorf("%d requests to rent: %s", sent, describe(result))
+		}
 	})
 }
 
-// An interruption keeps what was rented, and ends soon.
+// With WaitForOffer, an apply continues when offers become available. All waits for all of them.
+func TestApply_WaitsForOffers(t *testing.T) {
+	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+		for _, id := range e.limit(2)[:2] {
+			e.available(id, 10*time.Minute)
+		}
+		four := allOf(4, time.Hour)
+		four.All = all
+		began := time.Now()
+		members := e.create(four)
+		if took := time.Since(began); took > 12*time.Minute {
+			t.Error(took)
+		}
+		first := members[0].Instance.CreatedAt
+		for _, m := range members {
+			if m.Instance.CreatedAt.Before(first) {
+				first = m.Instance.CreatedAt
+			}
+		}
+		if early := first.Sub(began) < time.Minute; early == all {
+			t.Errorf("the first instance was rented after %s", first.Sub(began))
+		}
+	})
+}
+
+// The reason why a slot is empty is the last one: the offers could be read again, and there were none.
+func TestApply_OffersReadableAgain(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.limit(0)
+		began := time.Now()
+		e.refuse(http.StatusInternalServerError, func(req *http.Request) bool {
+			return listsOffers(req) && time.Since(began) < 30*time.Minute
+		})
+		one := spec(1)
+		one.WaitForOffer = 3 * time.Hour
+		if result := e.apply(one, nil); kinds(result)[0] != failure.NoOffer {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// All members have the same country and GPU, also those that join later: those that the state has, those that a killed
+// run has rented, without the locations of their offers, and if the API omits the country of one.
+func TestApply_SameCountryAndGPU(t *testing.T) {
+	for name, change := range map[string]func([]fleet.Member) []fleet.Member{
+		"members":      func(m []fleet.Member) []fleet.Member { return m },
+		"a killed run": func([]fleet.Member) []fleet.Member { return nil },
+		"without private state": func(m []fleet.Member) []fleet.Member {
+			m[0].Offer.Location, m[1].Offer.Location = market.Location{}, market.Location{}
+			return m
+		},
+		"a country is omitted": func(m []fleet.Member) []fleet.Member {
+			m[0].Offer.Location, m[0].Instance.Country = market.Location{}, nil
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+				offers, counts := e.offers(), map[market.Location]int{}
+				for _, offer := range offers {
+					counts[market.LocationOf(offer)]++
+				}
+				var rare market.Location // with the fewest offers, but enough
+				for location, count := range counts {
+					if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
+						rare = location
+					}
+				}
+				for _, offer := range offers {
+					e.setOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
+				}
+				train := spec(2)
+				train.SameCountry, train.SameGPU = true, true
+				first := e.create(train)
+				for _, offer := range offers {
+					if !slices.ContainsFunc(first, func(m fleet.Member) bool { return m.Offer.ID == offer.ID }) {
+						e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true)})
+					}
+				}
+				time.Sleep(time.Minute)
+				train.Size = 4
+				result := e.apply(train, change(slices.Clone(first)))
+				e.want(result, 4)
+				for _, m := range result.Members[2:] {
+					if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
+						t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An interruption keeps what was rented, and ends soon. What was not changed is as it was.
 func TestApply_Interrupted(t *testing.T) {
 	run(t, simulator.Config{Boot: 10 * time.Minute}, func(t *testing.T, e *env) {
 		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
 		defer cancel()
-		all := spec(40)
-		all.All = true
 		began := time.Now()
-		result := e.engine().Apply(ctx, all, nil, time.Hour)
+		result := e.engine().Apply(ctx, allOf(40, 0), nil, time.Hour)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it ended after %s", took)
 		}
 		if active := len(e.active()); !result.Interrupted || len(result.Members) == 0 || len(result.Members) != active {
 			t.Errorf("%d members, %d active: %s", len(result.Members), active, describe(result))
+		}
+	})
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		e.limit(0)
+		e.taken(first...)
+		update := rolling(1, 1)
+		update.WaitForOffer = 2 * time.Hour
+		result := e.engine().Apply(t.Context(), update, first, 30*time.Minute)
+		failed := result.Failures[0]
+		if failure.KindOf(failed.Err) != failure.Interrupted || failed.Member.NotReady || failed.Member.Lost() {
+			t.Errorf("%+v: %v", failed.Member, failed.Err)
+		}
+	})
+}
+
+// A member that the plan did not show as destroyed stays: it is not replaced, and a smaller size destroys another one.
+func TestApply_Protected(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(4))
+		e.fail(first[0], first[2])
+		members := e.read(first)
+		for i := range members {
+			members[i].Protected = i != 1 && i != 2
+		}
+		result := e.apply(spec(3), members)
+		before, now := ids(members), ids(result.Members)
+		if len(now) != 3 || now[0] != before[0] || now[2] == before[2] || now[3] != before[3] {
+			t.Errorf("%v, before %v", now, before)
+		}
+		if len(result.Failures) != 1 || kinds(result)[0] != failure.NotPlanned {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// A member that is kept outbid is not ready.
+func TestApply_KeptOutbid(t *testing.T) {
+	runAny(t, simulator.Config{Quirks: []string{"outbid-soon-after-start"}}, func(t *testing.T, e *env, all bool) {
+		three := interruptible(3)
+		three.OnOutbid, three.All = lifecycle.OutbidKeep, all
+		result := e.apply(three, nil)
+		kept := func(f fleet.Failure) bool { return failure.KindOf(f.Err) == failure.KeptOutbid }
+		if !slices.ContainsFunc(result.Failures, kept) || fleet.Ready(result.Members, rental.DesiredRunning) > 0 {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// A member that was never observed ready is not ready, and the next plan waits for it.
+func TestApply_NotReady(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		reads := 0
+		e.edit(anyRequest, func(inst map[string]any) { inst["ssh"] = nil })
+		withoutSSH := e.hook
+		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/") {
+				if reads++; reads > 6 {
+					return apiError(req, http.StatusForbidden)
+				}
+			}
+			return withoutSSH(req, send)
+		}
+		result := e.apply(spec(1), nil)
+		ready, plan := fleet.Ready(result.Members, rental.DesiredRunning), planText(fleet.Plan(spec(1), result.Members))
+		if len(result.Failures) != 1 || ready > 0 || plan != "wait 0" {
+			t.Errorf("%d are ready, the next plan is %q: %s", ready, plan, describe(result))
+		}
+	})
+}
+
+// A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is lost.
+func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(2))
+		refresh := func() []fleet.Member {
+			members, _, err := e.engine().Refresh(t.Context(), first)
+			return must(members, err)
+		}
+		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			switch {
+			case req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/"):
+				return apiError(req, http.StatusNotFound)
+			case req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances"):
+				return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
+			}
+			return send()
+		}
+		if now := refresh(); len(fleet.Plan(spec(2), now)) > 0 {
+			t.Errorf("the plan is %s", planText(fleet.Plan(spec(2), now)))
+		}
+		time.Sleep(2 * time.Minute)
+		if now := refresh(); !now[0].Lost() || !now[1].Lost() {
+			t.Errorf("after two minutes, the members are %+v", now)
+		}
+	})
+	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+		first := e.create(spec(2))
+		e.refuse(http.StatusNotFound, once(deletes))
+		e.want(e.apply(spec(1), first), 1)
+	})
+}
+
+// An error of a read is no proof that a member is gone.
+func TestRefresh_Error(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		e.refuse(http.StatusForbidden, anyRequest)
+		if members, notFound, err := e.engine().Refresh(t.Context(), first); !rental.IsForbidden(err) {
+			t.Errorf("%+v, not found %v, %v", members, notFound, err)
+		}
+	})
+}
+
+// The result names each member that was to be destroyed and that the API does not find, also one that is replaced: it
+// may exist in another account.
+func TestApply_NamesMembersThatWereNotFound(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(2))
+		time.Sleep(time.Hour)
+		e.refuse(http.StatusNotFound, deletes)
+		first[0].Instance.Status = rental.StatusFailed
+		result := e.apply(spec(1), first)
+		if len(result.NotFound) != 2 || result.NotFound[0].Slot != 1 || result.NotFound[1].Slot != 0 {
+			t.Errorf("not found: %+v", result.NotFound)
+		}
+	})
+}
+
+// What is not destroyed stays a member, and the failure shows whether the API has accepted the request.
+func TestApply_NotDestroyed(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(2))
+		e.refuse(http.StatusForbidden, func(req *http.Request) bool {
+			return deletes(req) && strings.HasSuffix(req.URL.Path, first[0].Instance.ID)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		result := e.engine().Apply(ctx, spec(0), first, time.Hour)
+		if len(result.Members) != 2 || len(result.Failures) != 2 {
+			t.Fatal(describe(result))
+		}
+		for slot, f := range result.Failures {
+			if got := failure.As(f.Err); got.Kind != failure.NotDestroyed || got.Accepted != (slot == 1) {
+				t.Errorf("slot %d: accepted %t, %v", slot, got.Accepted, f.Err)
+			}
 		}
 	})
 }

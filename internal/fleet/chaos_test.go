@@ -4,14 +4,15 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -23,8 +24,9 @@ var chaosSeeds = flag.Uint64("fleet.seeds", 8, "number of `walks` of TestApply_C
 // chaosSteps is the number of applies of a walk.
 const chaosSteps = 12
 
-// Random sizes, policies, failures, interruptions and kills, with everything that the API document allows: no slot ever
-// has two instances, the total cap holds, and applying again reaches the description.
+// Random descriptions, failures, interruptions and kills, with everything that the API document allows: no slot ever has
+// two instances, none is missing from the result, the total cap holds, a success has reached the description, and
+// applying again leads there.
 func TestApply_Chaos(t *testing.T) {
 	for seed := range *chaosSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -61,7 +63,8 @@ func (w *walk) step() {
 	r := w.rand
 	w.happen()
 	w.refresh()
-	if known := w.known(); len(w.log) == 0 || w.exists && known {
+	known := w.unknown(w.members) == ""
+	if len(w.log) == 0 || w.exists && known {
 		w.change() // otherwise only a run with the same description recovers what a killed one has rented
 	}
 	ctx, cancel := context.WithCancel(w.e.t.Context())
@@ -73,7 +76,7 @@ func (w *walk) step() {
 	result := w.e.engine().Apply(ctx, w.spec, w.members, 20*time.Minute)
 	w.members = slices.Concat(result.Members, result.Lost)
 	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
-	w.check(result, costs)
+	w.check(result, costs, known)
 	if r.IntN(4) == 0 { // a killed run saves nothing
 		w.members = before
 		w.log = append(w.log, "killed")
@@ -82,19 +85,16 @@ func (w *walk) step() {
 	w.exists = true
 }
 
-// known reports whether the state and the list contain all members with their names, in spite of the quirks.
-func (w *walk) known() bool {
+// unknown describes an instance of the fleet that is not among these members; empty if there is none.
+func (w *walk) unknown(members []fleet.Member) string {
 	w.e.t.Helper()
-	ids := map[string]bool{}
-	for _, member := range w.members {
-		ids[member.Instance.ID] = true
-	}
-	for id := range w.exact() {
-		if !ids[id] {
-			return false
+	found := ids(members)
+	for id, inst := range w.exact() {
+		if _, slot, _ := fleet.ParseMemberName(inst.name); found[slot] != id {
+			return fmt.Sprintf("%s (%s)", id, inst.name)
 		}
 	}
-	return true
+	return ""
 }
 
 // change changes the description.
@@ -103,8 +103,12 @@ func (w *walk) change() {
 	w.spec.Size = r.IntN(6)
 	w.spec.All = r.IntN(3) == 0
 	w.spec.ShrinkByPrice = r.IntN(3) == 0
-	w.spec.OnOutbid = []lifecycle.OutbidPolicy{lifecycle.OutbidRestart, lifecycle.OutbidReplace}[r.IntN(2)]
+	w.spec.OnOutbid = []lifecycle.OutbidPolicy{
+		lifecycle.OutbidRestart, lifecycle.OutbidReplace, lifecycle.OutbidKeep,
+	}[r.IntN(3)]
+	w.spec.State = []rental.DesiredState{rental.DesiredRunning, rental.DesiredRunning, rental.DesiredStopped}[r.IntN(3)]
 	w.spec.Order.Type, w.spec.MaxUnavailable = []rental.RentalType{rental.OnDemand, rental.Interruptible}[r.IntN(2)], 2
+	w.spec.Order.DiskGB = []int64{20, 40}[r.IntN(2)]
 	w.spec.Queries[0].Type = w.spec.Order.Type
 	w.spec.WaitForOffer = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
 	w.spec.MaxTotalKopH = []int64{0, 4000, 8000}[r.IntN(3)]
@@ -156,20 +160,29 @@ func (w *walk) fail(format string, arguments ...any) {
 	w.e.t.Errorf(format, arguments...)
 }
 
-// check checks what holds after every apply, also after one that failed.
-func (w *walk) check(result fleet.Result, before int64) {
+// check checks what holds after every apply, also after one that failed. known: the members before it were all.
+func (w *walk) check(result fleet.Result, before int64, known bool) {
 	w.e.t.Helper()
 	time.Sleep(time.Minute) // until what the apply stopped is stopped
-	slots, total := map[string]string{}, int64(0)
+	names, total := map[string]string{}, int64(0)
 	for id, inst := range w.exact() {
-		if other := slots[inst.name]; other != "" {
+		if other := names[inst.name]; other != "" {
 			w.fail("%s and %s are both %s", other, id, inst.name)
 		}
-		slots[inst.name] = id
+		names[inst.name] = id
 		total += inst.burn
 	}
 	if limit := w.spec.MaxTotalKopH; limit > 0 && total > max(limit, before) {
 		w.fail("the fleet costs %d, and the cap is %d", total, limit)
+	}
+	unsure := slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool {
+		return failure.KindOf(f.Err) == failure.OutcomeUnknown
+	})
+	if lost := w.unknown(result.Members); lost != "" && known && !unsure {
+		w.fail("%s is not in the result", lost)
+	}
+	if plan := fleet.Plan(w.spec, result.Members); len(result.Failures) == 0 && !result.Interrupted && len(plan) > 0 {
+		w.fail("a successful apply leaves: %s", planText(plan))
 	}
 }
 
@@ -214,6 +227,7 @@ func (w *walk) end() {
 	}
 	w.spec.WaitForOffer = 0
 	w.spec.Size, w.spec.MaxTotalKopH, w.spec.OnOutbid = 5, 0, lifecycle.OutbidReplace
+	w.spec.State = rental.DesiredRunning
 	var result fleet.Result
 	for range 4 {
 		w.refresh()
@@ -222,17 +236,8 @@ func (w *walk) end() {
 		w.members = slices.Concat(result.Members, result.Lost)
 	}
 	w.log = append(w.log, "end: "+describe(result))
-	ids := map[string]bool{}
-	for _, member := range w.members {
-		ids[member.Instance.ID] = true
-	}
-	if len(result.Failures) > 0 || len(ids) != 5 {
-		w.fail("the fleet is not as described")
-	}
-	for id, inst := range w.exact() {
-		if !ids[id] {
-			w.fail("%s (%s) is not in the state: %v", id, inst.name, slices.Collect(maps.Keys(ids)))
-		}
+	if lost := w.unknown(w.members); len(result.Failures) > 0 || len(result.Members) != 5 || lost != "" {
+		w.fail("the fleet is not as described; not in the state: %q", lost)
 	}
 }
 
@@ -274,19 +279,22 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 			flaky := rand.New(rand.NewPCG(seed, 8))
 			var mu sync.Mutex
-			e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			loses := func(req *http.Request) bool {
 				mu.Lock()
-				lose := isCreate(req) && flaky.IntN(5) == 0
-				mu.Unlock()
+				defer mu.Unlock()
+				return creates()(req) && flaky.IntN(5) == 0
+			}
+			e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				lose := loses(req)
 				resp, err := send()
-				if lose {
-					return apiError(http.StatusInternalServerError, "internal"), nil
-				}
-				if isInstances(req) && hidden {
-					edit(resp, func(inst map[string]any) { delete(inst, "name") })
+				switch {
+				case err != nil || lose:
+					return apiError(req, http.StatusInternalServerError)
+				case hidden && resp.StatusCode/100 == 2 && strings.Contains(req.URL.Path, "/instances"):
+					editInstances(resp, func(inst map[string]any) { delete(inst, "name") })
 				}
 				return resp, err
-			})
+			}
 			train := spec(size)
 			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
 			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {

@@ -1,11 +1,10 @@
 package fleet_test
 
 import (
-	"io"
+	"context"
+	"maps"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,197 +15,331 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A member whose create response was lost may be another run's: if its price rises while it boots, it is stopped.
-func TestApply_ReplayedStoppedAboveCap(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		one := spec(1)
-		one.MaxPriceKopH = e.offers()[0].Price.OnDemandKopH
-		one.Queries[0].MaxPriceKopH = &one.MaxPriceKopH
-		var lost atomic.Bool
-		raise := editing(func(inst map[string]any) {
-			if inst["status"] == "running" {
-				multiplyPrice(inst, 1000)
-			}
-		})
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := raise(req, send)
-			if isCreate(req) && !lost.Swap(true) {
-				return apiError(http.StatusInternalServerError, "internal"), nil
-			}
-			return resp, err
-		})
-		result := e.apply(one, nil)
-		if len(result.Failures) != 1 || len(result.Members) != 1 || len(e.active()) != 1 {
-			t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
-		}
-	})
-}
-
-// A member that runs but was never observed ready is not ready after an error of a read.
-func TestApply_NotReadyAfterReadError(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		var mu sync.Mutex
-		seen, revoked := 0, false
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			mu.Lock()
-			bad := revoked
-			mu.Unlock()
-			if isInstances(req) && req.Method == http.MethodGet && bad {
-				return apiError(http.StatusForbidden, "forbidden"), nil
-			}
-			resp, err := send()
-			if isInstances(req) {
-				edit(resp, func(inst map[string]any) {
-					inst["ssh"] = nil
-					if inst["status"] == "running" {
-						mu.Lock()
-						if seen++; seen > 6 {
-							revoked = true
-						}
-						mu.Unlock()
+// A run that was killed after it rented members is continued, also if the state has none of them, the API returns their
+// names or not, and no offer is left for a while.
+func TestApply_RecoversMembers(t *testing.T) {
+	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
+		t.Run(name, func(t *testing.T) {
+			runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+				first := e.create(spec(3))
+				e.limit(0)
+				e.edit(anyRequest, func(inst map[string]any) {
+					if hidden {
+						delete(inst, "name")
 					}
 				})
-			}
-			return resp, err
+				three := allOf(3, 5*time.Hour)
+				three.All = all
+				began := time.Now()
+				second := e.apply(three, nil)
+				e.want(second, 3)
+				if took := time.Since(began); len(second.Recovered) != 3 || took > 10*time.Minute {
+					t.Errorf("%d members were recovered in %s", len(second.Recovered), took)
+				}
+				if now := ids(second.Members); !maps.Equal(now, ids(first)) {
+					t.Errorf("%v, before %v", now, ids(first))
+				}
+			})
 		})
-		result := e.apply(spec(2), nil)
-		t.Log(describe(result), "ready", fleet.Ready(result.Members, rental.DesiredRunning))
-		if len(result.Failures) == 0 || fleet.Ready(result.Members, rental.DesiredRunning) == 2 {
-			t.Errorf("no failure, or members without an SSH address count as ready")
-		}
-		if len(fleet.Plan(spec(2), result.Members)) == 0 {
-			t.Errorf("the next plan does not wait for them")
-		}
-	})
+	}
 }
 
-// A new member that the API does not find yet stays a member, also in an apply, and its destruction is repeated until
-// it is found.
-func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(2), nil)
-		e.want(first, 2)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			switch resp, err := send(); {
-			case req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/"):
-				return apiError(http.StatusNotFound, "not_found"), nil
-			case req.Method == http.MethodGet && isInstances(req):
-				resp.Body = io.NopCloser(strings.NewReader(`{"data":[],"next_cursor":null}`))
-				return resp, err
-			default:
-				return resp, err
-			}
+// A new fleet takes nothing that someone may have, and then rents nothing at all.
+func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
+	type story struct {
+		prepare func(e *env, engine *fleet.Engine)
+		rented  int
+		want    map[int]failure.Kind // of a new fleet with three members
+	}
+	for name, test := range map[string]story{
+		// The API has forgotten the key of the destroyed first instance: it is found by its name.
+		"a forgotten key": {func(e *env, _ *fleet.Engine) {
+			first := e.create(spec(2))
+			e.destroy(first[0].Instance.ID)
+			e.want(e.apply(spec(2), e.read(first)), 2)
+		}, 3, map[int]failure.Kind{0: failure.NotByKey, 1: failure.NotTried, 2: failure.NotTried}},
+		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 1,
+			map[int]failure.Kind{0: failure.NotTried, 1: failure.NotByKey, 2: failure.NotTried}},
+		"older than an hour": {func(e *env, _ *fleet.Engine) {
+			e.create(spec(2))
+			time.Sleep(61 * time.Minute)
+		}, 2, map[int]failure.Kind{0: failure.NotLost, 1: failure.NotLost, 2: failure.NotTried}},
+		// create_before_destroy: the process has read the members of the old object from a state.
+		"of another object": {func(e *env, engine *fleet.Engine) {
+			e.want(engine.Apply(e.t.Context(), spec(2), nil, time.Hour), 2)
+		}, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried}},
+		"an account that cannot be listed": {func(e *env, _ *fleet.Engine) {
+			e.refuse(http.StatusForbidden, func(req *http.Request) bool {
+				return req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances")
+			})
+		}, 0, map[int]failure.Kind{0: "", 1: "", 2: ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+				engine := e.engine()
+				test.prepare(e, engine)
+				sent := e.count("POST")
+				result := engine.Apply(t.Context(), newFleet(3), nil, time.Hour)
+				e.hook = nil
+				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+3 {
+					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
+				}
+				if all := e.all(); len(result.Members) > 0 || len(all) != test.rented {
+					t.Errorf("%d members, %d were rented", len(result.Members), len(all))
+				}
+			})
 		})
-		if now := e.read(first.Members); len(fleet.Plan(spec(2), now)) > 0 {
-			t.Errorf("the plan is %+v", fleet.Plan(spec(2), now))
-		}
-		first.Members[0].Instance.Status = rental.StatusStarting
-		result := e.engine().Apply(t.Context(), spec(2), first.Members, 20*time.Second)
-		if len(result.Members) != 2 || len(result.Lost) > 0 {
-			t.Error(describe(result))
-		}
-		time.Sleep(2 * time.Minute)
-		if now := e.read(first.Members); !now[0].Lost() || !now[1].Lost() {
-			t.Errorf("after two minutes, the members are %+v", now)
-		}
-	})
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		old := e.apply(spec(1), nil)
-		time.Sleep(time.Hour)
-		grown := e.apply(spec(2), old.Members)
-		e.want(grown, 2)
-		refused := false
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if req.Method == http.MethodDelete && !refused {
-				refused = true
-				return apiError(http.StatusNotFound, "not_found"), nil
-			}
-			return send()
-		})
-		if result := e.apply(spec(1), grown.Members); len(result.Failures) > 0 || len(e.active()) != 1 {
-			t.Errorf("%s, %d instances exist", describe(result), len(e.active()))
-		}
-	})
-}
-
-// The result names each member that was to be destroyed and that the API does not find, also one that is replaced: it
-// may exist in another account.
-func TestApply_NamesMembersThatWereNotFound(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(2), nil)
-		e.want(first, 2)
-		time.Sleep(time.Hour)
-		e.intercept(func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if req.Method == http.MethodDelete {
-				return apiError(http.StatusNotFound, "not_found"), nil
-			}
-			return send()
-		})
-		first.Members[0].Instance.Status = rental.StatusFailed
-		result := e.apply(spec(1), first.Members)
-		if len(result.NotFound) != 2 || result.NotFound[0].Instance.ID != first.Members[1].Instance.ID ||
-			result.NotFound[1].Instance.ID != first.Members[0].Instance.ID {
-			t.Errorf("not found: %+v", result.NotFound)
-		}
-	})
-}
-
-// A new fleet takes the instances of its slots only if they are young. Otherwise another state may have them: it rents
-// nothing, and changes and destroys nothing.
-func TestApply_NewFleetTakesOnlyLostInstances(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(spec(2), nil)
-		e.want(first, 2)
-		copied := spec(2)
-		copied.Object.Token, copied.Exists = "copy", false
-		time.Sleep(59 * time.Minute)
-		if result := e.apply(copied, nil); len(result.Recovered) != 2 || len(result.Failures) > 0 {
-			t.Error("within the hour: " + describe(result))
-		}
-		time.Sleep(2 * time.Minute)
-		before := e.count("POST")
-		copied.Size = 3
-		result := e.apply(copied, nil)
-		for _, f := range result.Failures[:2] {
-			if !failure.MayBelongToOther(f.Err) {
-				t.Errorf("slot %d: %v", f.Slot, f.Err)
-			}
-		}
-		if len(result.Members) > 0 || len(result.Failures) != 3 || len(e.active()) != 2 || e.count("POST") > before+2 {
-			t.Errorf("after the hour: %s, %d requests", describe(result), e.count("POST")-before)
-		}
-	})
-}
-
-// The destruction of a fleet leaves an instance alone that another object of the process has.
-func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		members, m := e.apply(spec(2), nil).Members, e.engine()
-		m.Lifecycle.Owners.Claim(members[0].Instance.ID, lifecycle.Object{Token: "other"})
-		result := m.Apply(t.Context(), spec(0), members, time.Hour)
-		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
-			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
-		}
-	})
+	}
 }
 
 // A fleet in the state takes an older server only for a slot that it has had: a copy of the configuration in another
 // state, grown from size 0, takes nothing.
 func TestApply_NewSlotsTakeNoOldInstance(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.apply(newFleet(3), nil)
-		e.want(first, 3)
+		e.create(newFleet(1))
 		time.Sleep(5 * time.Hour)
-		other := spec(3)
-		other.Object.Token = "other"
-		result := e.apply(other, nil)
-		for slot, kind := range kinds(result) {
-			if kind != failure.NotLost {
-				t.Errorf("slot %d: %s", slot, describe(result))
+		result := e.apply(spec(1), nil)
+		if kinds(result)[0] != failure.NotLost || len(result.Members) > 0 || len(e.active()) != 1 {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// After a create_before_destroy that failed, the old object destroys its members, and a new one is created.
+func TestApply_CreateAfterDestroy(t *testing.T) {
+	run(t, simulator.Config{Quirks: []string{"lagging-list"}}, func(_ *testing.T, e *env) {
+		engine := e.engine()
+		old := engine.Apply(e.t.Context(), spec(2), nil, time.Hour)
+		engine.Apply(e.t.Context(), newFleet(2), nil, time.Hour)
+		e.want(engine.Apply(e.t.Context(), spec(0), old.Members, time.Hour), 0)
+		e.want(engine.Apply(e.t.Context(), newFleet(2), nil, time.Hour), 2)
+	})
+}
+
+// A young member of a killed run is given up if another instance makes the new fleet fail: the next apply can take it.
+func TestApply_NewFleetReleasesFoundMembers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		killed := e.create(spec(1))
+		other, engine := e.createOther("train-1"), e.engine()
+		result := engine.Apply(t.Context(), newFleet(2), nil, time.Hour)
+		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed[0].Instance.ID) {
+			t.Errorf("the failed fleet still has the instance of the killed run: %s", describe(result))
+		}
+		e.destroy(other.ID)
+		result = engine.Apply(t.Context(), newFleet(2), nil, time.Hour)
+		if e.want(result, 2); len(result.Recovered) != 1 {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// The API replays the first answer for a key, with the status creating, whatever became of the server.
+func TestApply_FirstAnswerReplays(t *testing.T) {
+	for name, destroyed := range map[string]bool{"destroyed": true, "running": false} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{Quirks: []string{"first-answer-replays"}}, func(t *testing.T, e *env) {
+				first, generation := e.create(spec(2)), 1
+				if destroyed {
+					e.want(e.apply(spec(0), first), 0)
+					generation = 2
+				}
+				result := e.apply(newFleet(2), nil)
+				e.want(result, 2)
+				for _, m := range result.Members {
+					if m.Generation != generation || destroyed == (m.Instance.ID == first[m.Slot].Instance.ID) {
+						t.Errorf("slot %d: %s, generation %d", m.Slot, m.Instance.ID, m.Generation)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What a killed run rented and what has failed since is taken, and not destroyed: no plan has shown that. The next
+// apply replaces it.
+func TestApply_FoundFailedMember(t *testing.T) {
+	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				killed := e.create(spec(1))
+				e.fail(killed...)
+				withheld := e.limit(0)
+				e.edit(anyRequest, func(inst map[string]any) {
+					if hidden {
+						delete(inst, "name")
+					}
+				})
+				two := newFleet(2)
+				two.All, two.WaitForOffer = true, 10*time.Hour
+				began := time.Now()
+				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
+				want := map[int]failure.Kind{0: failure.NotPlanned, 1: failure.NotTried}
+				if !maps.Equal(kinds(result), want) || len(result.Recovered) != 1 || time.Since(began) > time.Hour ||
+					!maps.Equal(ids(result.Members), ids(killed)) {
+					t.Errorf("%d recovered after %s: %s", len(result.Recovered), time.Since(began), describe(result))
+				}
+				for _, offer := range withheld {
+					e.available(offer, 0)
+				}
+				result = e.apply(spec(2), e.read(result.Members))
+				e.want(result, 2)
+				if len(result.Recovered) > 0 {
+					t.Errorf("%d recovered", len(result.Recovered))
+				}
+			})
+		})
+	}
+}
+
+// A killed update has rented an instance for a slot, with other arguments than now. The fleet takes it, and a plan
+// shows that it is replaced. With its arguments, the fleet keeps it.
+func TestApply_OutdatedLeftover(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		e.destroy(first[0].Instance.ID)
+		lost := e.read(first)
+		killed := e.apply(spec(1), lost)
+		time.Sleep(2 * time.Hour)
+		result := e.apply(rolling(1, 1), lost)
+		plan := planText(fleet.Plan(rolling(1, 1), result.Members))
+		if kinds(result)[0] != failure.NotPlanned || plan != "strict: update 0" {
+			t.Errorf("%s, the next plan is %q", describe(result), plan)
+		}
+		e.want(e.apply(spec(1), lost), 1)
+		e.wantLeft(killed, 1, 2)
+	})
+}
+
+// The generation of a lost member is kept if the recovery of its instance fails: the next apply recovers it, however
+// old it is. An interruption ends the search.
+func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		e.destroy(first[0].Instance.ID)
+		lost := e.read(first)
+		healed := e.apply(spec(1), lost) // killed: its result is not stored
+		time.Sleep(2 * time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		rents := creates()
+		e.refuse(http.StatusServiceUnavailable, func(req *http.Request) bool {
+			if rents(req) {
+				cancel()
 			}
+			return rents(req)
+		})
+		result := e.engine().Apply(ctx, spec(1), lost, 30*time.Minute)
+		if len(result.Lost) != 1 || result.Lost[0].Generation != 1 {
+			t.Fatalf("%s, lost %+v", describe(result), result.Lost)
 		}
-		if len(result.Failures) != 3 || len(result.Members) > 0 || len(e.active()) != 3 {
-			t.Errorf("%d instances exist: %s", len(e.active()), describe(result))
+		e.hook = nil
+		result = e.apply(spec(1), result.Lost)
+		if !maps.Equal(ids(result.Members), ids(healed.Members)) {
+			t.Error(describe(result))
 		}
+	})
+}
+
+// The search for instances of a killed run ends with the timeout of the apply.
+func TestApply_RecoveryEndsInTime(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.create(spec(1))
+		e.refuse(http.StatusServiceUnavailable, creates())
+		began := time.Now()
+		result := e.engine().Apply(t.Context(), spec(1), nil, 30*time.Minute)
+		if took := time.Since(began); took > 45*time.Minute || len(result.Failures) != 1 {
+			t.Errorf("after %s: %s", took, describe(result))
+		}
+	})
+}
+
+// If the outcome of a create request stays unknown, the error has the key, and the next apply finds the server.
+func TestApply_UnknownOutcomeHasKey(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.lose(creates("train-1"))
+		result := e.apply(newFleet(2), nil)
+		if len(result.Failures) != 1 || len(result.Members) != 1 {
+			t.Fatal(describe(result))
+		}
+		unknown := failure.As(result.Failures[0].Err)
+		if unknown.Kind != failure.OutcomeUnknown || unknown.Key != lifecycle.SlotKey("train", 1).Key(1) {
+			t.Errorf("%s, key %q", describe(result), unknown.Key)
+		}
+		e.hook = nil
+		result = e.apply(spec(2), result.Members)
+		e.want(result, 2)
+		if e.wantLeft(result, 2, 2); len(result.Recovered) != 1 {
+			t.Errorf("%d recovered", len(result.Recovered))
+		}
+	})
+}
+
+// The only new member is destroyed outside while it boots: the apply ends soon, and reports the instance.
+func TestApply_DestroyedOutsideWhileBooting(t *testing.T) {
+	runAny(t, simulator.Config{Boot: 10 * time.Minute}, func(t *testing.T, e *env, all bool) {
+		time.AfterFunc(time.Minute, func() { e.destroy(e.active()[0].ID) })
+		one := newFleet(1)
+		one.All = all
+		began := time.Now()
+		result := e.apply(one, nil)
+		if took := time.Since(began); took > 3*time.Minute || kinds(result)[0] != failure.Gone ||
+			result.Failures[0].Member.Lost() {
+			t.Errorf("after %s: %s", took, describe(result))
+		}
+		e.wantLeft(result, 0, 1)
+	})
+}
+
+// The destruction of a fleet leaves an instance alone that another object of the process has.
+func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		members, engine := e.create(spec(2)), e.engine()
+		engine.Lifecycle.Owners.Claim(members[0].Instance.ID, lifecycle.Object{Token: "other"})
+		result := engine.Apply(t.Context(), spec(0), members, time.Hour)
+		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
+			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
+		}
+	})
+}
+
+// What an earlier run rented, or another run may have, is stopped and not destroyed if it costs too much, and it is not
+// started above the cap.
+func TestApply_RecoveredAboveCap(t *testing.T) {
+	t.Run("stopped", func(t *testing.T) {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			inst := e.create(spec(1))[0].Instance
+			must(e.client.StopInstance(t.Context(), inst.ID))
+			time.Sleep(time.Minute)
+			capped := spec(1)
+			capped.MaxPriceKopH = inst.Price.RunningKopH / 2
+			result := e.apply(capped, nil) // the state of the first run is lost
+			if e.wantLeft(result, 1, 1); len(result.Recovered) != 1 || e.active()[0].BillsGPU() {
+				t.Error(describe(result))
+			}
+		})
+	})
+	t.Run("a lost response", func(t *testing.T) {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			one := spec(1)
+			one.MaxPriceKopH = e.offers()[0].Price.OnDemandKopH
+			e.edit(anyRequest, func(inst map[string]any) {
+				if inst["status"] == "running" {
+					multiplyPrice(inst, 1000)
+				}
+			})
+			expensive, lost := e.hook, once(creates())
+			e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				first := lost(req)
+				resp, err := expensive(req, send)
+				if first {
+					return apiError(req, http.StatusInternalServerError)
+				}
+				return resp, err
+			}
+			result := e.apply(one, nil)
+			e.wantLeft(result, 1, 1)
+			if time.Sleep(time.Minute); e.active()[0].Status != rental.StatusStopped || kinds(result)[0] != failure.AboveLimit {
+				t.Errorf("it is %s: %s", e.active()[0].Status, describe(result))
+			}
+		})
 	})
 }

@@ -1,0 +1,342 @@
+package fleet_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// All or nothing: what prevents one member leaves none of the new ones, and ends the waits for the others soon. The
+// failures have the reason and its instance.
+func TestApply_AllOrNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(e *env)
+		rented  int
+		kind    failure.Kind // of a slot
+		took    time.Duration
+	}{
+		"too few offers":  {func(e *env) { e.limit(4) }, 0, failure.NoOffer, time.Minute},
+		"account limit":   {func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0},
+		"a boot fails":    {func(e *env) { e.setOffer(e.offers()[0].ID, failBoots(true)) }, 5, failure.NeedsReplacement, 0},
+		"not as demanded": {func(e *env) { e.edit(once(creates()), smallerDisk) }, 1, failure.NotAsRequested, 0},
+		"not ready in time": {func(e *env) {
+			e.edit(anyRequest, func(inst map[string]any) {
+				if inst["name"] == "train-1" && inst["status"] == "running" {
+					inst["status"] = "starting"
+				}
+			})
+		}, 5, failure.Interrupted, 40 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				test.prepare(e)
+				began := time.Now()
+				result := e.apply(allOf(5, 0), nil)
+				if took := time.Since(began); took > max(test.took, 5*time.Minute) {
+					t.Errorf("it took %s", took)
+				}
+				e.wantLeft(result, 0, test.rented)
+				if !slices.Contains(slices.Collect(maps.Values(kinds(result))), test.kind) {
+					t.Errorf("no slot has %q: %s", test.kind, describe(result))
+				}
+				if test.rented > 1 && len(result.RolledBack) != test.rented {
+					t.Errorf("%d rolled back", len(result.RolledBack))
+				}
+				for _, f := range result.Failures {
+					if kind := failure.KindOf(f.Err); kind == failure.Interrupted && f.Member.Lost() {
+						t.Errorf("slot %d: %v, without its instance", f.Slot, f.Err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func failBoots(fails bool) simulator.OfferPatch { return simulator.OfferPatch{FailBoots: &fails} }
+
+func smallerDisk(inst map[string]any) { inst["disk_gb"] = 10 }
+
+// Existing members stay. They are started first: new ones would be destroyed again if one of them cannot start.
+func TestApply_AllKeepsExistingMembers(t *testing.T) {
+	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+		before := e.create(spec(3))
+		e.limit(4)
+		e.wantLeft(e.apply(allOf(8, 0), before), 3, 3)
+	})
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		three := interruptible(3)
+		three.All = true
+		first := e.create(three)
+		three.MaxPriceKopH = first[0].Instance.Price.RunningKopH
+		e.outbid(2, first[0])
+		e.destroy(first[2].Instance.ID)
+		result := e.apply(three, e.read(first))
+		if e.wantLeft(result, 2, 3); kinds(result)[0] != failure.AboveLimit || kinds(result)[2] != failure.NotTried {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// The API refuses DELETE while an instance boots. A rollback keeps asking until nothing is billed.
+func TestApply_RollBackWhileBooting(t *testing.T) {
+	config := simulator.Config{Boot: 5 * time.Minute, Quirks: []string{"busy-while-booting"}}
+	run(t, config, func(t *testing.T, e *env) {
+		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
+			last := creates("train-3")(req)
+			if last {
+				time.Sleep(time.Second) // the others are rented
+			}
+			return last
+		})
+		result := e.apply(allOf(4, 0), nil)
+		e.wantLeft(result, 0, 3)
+		if len(result.RolledBack) != 3 || len(result.Failures) != 1 {
+			t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
+		}
+	})
+}
+
+// The failure that ends the phase is not that of the other slots: what they rented is destroyed again.
+func TestApply_RollBackAfterAnotherSlotFailed(t *testing.T) {
+	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
+		e.edit(func(req *http.Request) bool {
+			third := creates("train-2")(req)
+			if third {
+				time.Sleep(2 * time.Second) // the others are rented
+			}
+			return third
+		}, func(inst map[string]any) { multiplyPrice(inst, 10_000) })
+		capped := allOf(4, 0)
+		capped.MaxTotalKopH = 8 * priceOf(e.offers()[:4]...)
+		result := e.apply(capped, nil)
+		if e.wantLeft(result, 0, 4); len(result.RolledBack) != 3 {
+			t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
+		}
+	})
+}
+
+// The rollback of a large fleet has enough time, although the API limits the requests per minute.
+func TestApply_RollBackLarge(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 40}, func(t *testing.T, e *env) {
+		e.enrich()
+		const size = 2000
+		rents, sent := creates(), 0
+		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
+			if !rents(req) {
+				return false
+			}
+			sent++
+			return sent == size
+		})
+		result := e.apply(allOf(size, 0), nil)
+		if len(result.Members) > 0 || len(result.RolledBack) != size-1 {
+			t.Errorf("%d members are left, %d were destroyed", len(result.Members), len(result.RolledBack))
+		}
+	})
+}
+
+// A server whose create response was lost stays, because another run may have rented it. Applying again recovers it.
+func TestApply_AllKeepsUnknown(t *testing.T) {
+	for name, lost := range map[string]func(func(*http.Request) bool) func(*http.Request) bool{
+		"then known": once,
+		"unknown":    func(when func(*http.Request) bool) func(*http.Request) bool { return when },
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				fails := e.offers()[3].ID
+				e.setOffer(fails, failBoots(true))
+				e.lose(lost(creates("train-2")))
+				result := e.apply(allOf(4, 0), nil)
+				if len(result.Failures) == 0 || len(e.active()) != 1 {
+					t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
+				}
+				e.setOffer(fails, failBoots(false))
+				e.hook = nil
+				e.want(e.apply(allOf(4, 0), result.Members), 4)
+			})
+		})
+	}
+}
+
+// A killed run's instance that never gets ready is found while offers are missing. The wait for it ends with the failure
+// of another slot, which is no timeout.
+func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.create(spec(2)) // by a run that is killed then
+		e.edit(anyRequest, func(inst map[string]any) {
+			if inst["name"] == "train-0" && inst["status"] == "running" {
+				inst["status"] = "starting"
+			}
+			delete(inst, "name") // the keys find them when there are too few offers
+		})
+		e.limit(0)
+		result := e.apply(allOf(3, 0), nil)
+		if len(result.Failures) != 2 || kinds(result)[0] != failure.NotTried {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// lose4th leaves four offers, of which the last one is taken by someone else when the first create request is sent. It is
+// available again after some time.
+func (e *env) lose4th(back time.Duration) {
+	e.t.Helper()
+	last, first := e.offers()[3].ID, once(creates())
+	e.limit(4)
+	e.refuse(0, func(req *http.Request) bool {
+		if first(req) {
+			e.setOffer(last, simulator.OfferPatch{Available: new(false)})
+			e.available(last, back)
+		}
+		return false
+	})
+}
+
+// With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
+// missing offer. A run that is killed after that is continued by the next one, although the API forgets the keys of what
+// the rollback destroyed: both try the keys of a slot from the same one.
+func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
+	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+		e.lose4th(20 * time.Minute)
+		began := time.Now()
+		time.AfterFunc(10*time.Minute, func() {
+			if billed := len(e.active()); billed > 0 {
+				t.Errorf("%d instances are billed during the wait", billed)
+			}
+		})
+		result := e.apply(allOf(4, time.Hour), nil)
+		took := time.Since(began)
+		e.want(result, 4)
+		e.wantLeft(result, 4, 7)
+		if took < 20*time.Minute || took > 25*time.Minute {
+			t.Errorf("it took %s", took)
+		}
+		result = e.apply(allOf(4, 0), nil) // the first one was killed
+		if e.wantLeft(result, 4, 7); len(result.Recovered) != 4 {
+			t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+		}
+	})
+}
+
+// If the offer does not come back, the wait ends without members, with its own reason, or with an interruption.
+func TestApply_AllWaitEnds(t *testing.T) {
+	for want, timeout := range map[failure.Kind]time.Duration{
+		failure.NoOffer: 4 * time.Hour, failure.Interrupted: 10 * time.Minute,
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				e.lose4th(48 * time.Hour)
+				ctx, cancel := context.WithTimeout(t.Context(), timeout)
+				defer cancel()
+				began := time.Now()
+				result := e.engine().Apply(ctx, allOf(4, time.Hour), nil, 2*time.Hour)
+				interrupted := want == failure.Interrupted
+				if took := time.Since(began); took > 70*time.Minute || result.Interrupted != interrupted {
+					t.Errorf("interrupted %t after %s", result.Interrupted, took)
+				}
+				if len(result.Failures) == 0 || kinds(result)[0] != want {
+					t.Error(describe(result))
+				}
+				e.wantLeft(result, 0, 3)
+			})
+		})
+	}
+}
+
+// An offer that is listed and always refused must not make a fleet be rented and destroyed each minute.
+func TestApply_AllWithRefusedOffer(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		refused := e.offers()[3].ID
+		e.available(e.limit(4)[0], 50*time.Minute)
+		e.refuse(http.StatusConflict, creates(refused))
+		e.want(e.apply(allOf(4, 2*time.Hour), nil), 4)
+		if rented := len(e.all()); rented > 4+3*6 {
+			t.Errorf("%d instances were rented", rented)
+		}
+	})
+}
+
+// After a lost race, the next attempt replaces the members that the first one did not reach.
+func TestApply_AllReplacesAfterLostRace(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(allOf(4, 0))
+		e.fail(first...)
+		e.taken(first...)
+		members := e.read(first)
+		e.lose4th(15 * time.Minute)
+		result := e.apply(allOf(4, time.Hour), members)
+		e.want(result, 4)
+		if plan := fleet.Plan(allOf(4, 0), result.Members); len(plan) > 0 {
+			t.Errorf("another plan: %s", planText(plan))
+		}
+	})
+}
+
+// The failure of a recovered member ends a wait for offers with All: the outcome is decided.
+func TestApply_AllRecoveredMemberFails(t *testing.T) {
+	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
+		e.setOffer(e.offers()[0].ID, failBoots(true))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		e.engine().Apply(ctx, spec(1), nil, time.Hour) // its state is lost
+		e.limit(0)
+		began := time.Now()
+		result := e.apply(allOf(2, 3*time.Hour), nil)
+		if took := time.Since(began); took > 10*time.Minute || len(result.Failures) != 2 {
+			t.Errorf("it took %s: %s", took, describe(result))
+		}
+	})
+}
+
+// What exceeds a cap and could not be destroyed is rejected: the next apply destroys it, also if no offer is left.
+func TestApply_DestroysRejected(t *testing.T) {
+	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+		two := spec(2)
+		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
+		e.edit(anyRequest, func(inst map[string]any) { multiplyPrice(inst, 300) })
+		expensive := e.hook
+		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if deletes(req) {
+				return apiError(req, http.StatusForbidden)
+			}
+			return expensive(req, send)
+		}
+		result := e.apply(two, nil)
+		e.wantLeft(result, 2, 2)
+		e.hook = expensive
+		e.limit(0)
+		e.taken(result.Members...)
+		two.All = all
+		result = e.apply(two, e.read(result.Members))
+		if e.wantLeft(result, 0, 2); len(result.Lost) != 2 || len(result.Failures) != 2 {
+			t.Errorf("%d lost: %s", len(result.Lost), describe(result))
+		}
+	})
+}
+
+// A stopped fleet is ready, and starts again in place.
+func TestApply_StopsAndStarts(t *testing.T) {
+	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+		two := interruptible(2)
+		two.All = all
+		first := e.create(two)
+		stopped := two
+		stopped.State = rental.DesiredStopped
+		result := e.apply(stopped, first)
+		if ready := fleet.Ready(result.Members, rental.DesiredStopped); ready != 2 || len(result.Failures) > 0 {
+			t.Fatal(describe(result))
+		}
+		two.MaxTotalKopH = fleet.RunningKopH(first)
+		result = e.apply(two, e.read(result.Members))
+		e.want(result, 2)
+		e.wantLeft(result, 2, 2)
+	})
+}

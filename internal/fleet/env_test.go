@@ -1,0 +1,455 @@
+package fleet_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+var apiKey = "sim_" + strings.Repeat("a", 40)
+
+// env is a simulator with fake time, and a client of it.
+type env struct {
+	t         *testing.T
+	simulator *simulator.Simulator
+	client    *rental.Client
+	hook      hook // nil for none
+}
+
+// hook sees a request, and changes its response.
+type hook func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error)
+
+// run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
+func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		config.APIKey, config.Market = apiKey, simulator.MarketStill
+		e := &env{t: t, simulator: must(simulator.New(config))}
+		e.client = must(rental.New(rental.Config{
+			BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: e, MaxRetries: 10,
+		}))
+		test(t, e)
+		time.Sleep(2 * time.Hour) // until no goroutine is left
+	})
+}
+
+// runAny runs a test of fleets that keep any of their members, and of those that keep all or none.
+func runAny(t *testing.T, config simulator.Config, test func(t *testing.T, e *env, all bool)) {
+	t.Helper()
+	for name, all := range map[string]bool{"any": false, "all": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, config, func(t *testing.T, e *env) { test(t, e, all) })
+		})
+	}
+}
+
+// must returns the value of a call that cannot fail in a test.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
+	send := func() (*http.Response, error) {
+		time.Sleep(50 * time.Millisecond)
+		if err := req.Context().Err(); err != nil {
+			return nil, err
+		}
+		return e.serve(req.Clone(req.Context()))
+	}
+	if e.hook != nil {
+		return e.hook(req, send)
+	}
+	return send()
+}
+
+// serve returns an error if the simulator cuts the connection.
+func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			if problem != http.ErrAbortHandler {
+				panic(problem)
+			}
+			err = io.ErrUnexpectedEOF
+		}
+	}()
+	req.RemoteAddr, req.RequestURI, req.Host = "127.0.0.1:1", req.URL.RequestURI(), req.URL.Host
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	response := httptest.NewRecorder()
+	e.simulator.Handler().ServeHTTP(response, req)
+	return response.Result(), nil
+}
+
+// refuse answers some requests with an error of the API, which does nothing.
+func (e *env) refuse(status int, when func(*http.Request) bool) {
+	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		if when(req) {
+			return apiError(req, status)
+		}
+		return send()
+	}
+}
+
+// lose answers some requests with an error after the work is done.
+func (e *env) lose(when func(*http.Request) bool) {
+	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		lost := when(req)
+		resp, err := send()
+		if lost {
+			return apiError(req, http.StatusInternalServerError)
+		}
+		return resp, err
+	}
+}
+
+// edit changes each instance in the responses to some requests.
+func (e *env) edit(when func(*http.Request) bool, change func(inst map[string]any)) {
+	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		edits := when(req) && strings.Contains(req.URL.Path, "/instances")
+		resp, err := send()
+		if edits && err == nil && resp.StatusCode/100 == 2 {
+			editInstances(resp, change)
+		}
+		return resp, err
+	}
+}
+
+func editInstances(resp *http.Response, change func(inst map[string]any)) {
+	var object map[string]any
+	decoder := json.NewDecoder(resp.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(&object); err != nil {
+		panic(err)
+	}
+	if data, ok := object["data"].([]any); ok {
+		for _, item := range data {
+			change(item.(map[string]any))
+		}
+	} else {
+		change(object)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(must(json.Marshal(object))))
+	resp.Header.Del("Content-Length")
+}
+
+func apiError(req *http.Request, status int) (*http.Response, error) {
+	return rentaltest.JSONResponse(req, status, rentaltest.Failure(status))
+}
+
+// multiplyPrice changes the running price of an instance in a response.
+func multiplyPrice(inst map[string]any, percent int64) {
+	price := inst["price"].(map[string]any)
+	price["running_kop_h"] = must(price["running_kop_h"].(json.Number).Int64()) * percent / 100
+}
+
+// creates reports for create requests whether they have one of these texts in their bodies; any request without texts.
+func creates(texts ...string) func(*http.Request) bool {
+	return func(req *http.Request) bool {
+		if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/instances") {
+			return false
+		}
+		body := string(must(io.ReadAll(req.Body)))
+		req.Body = io.NopCloser(strings.NewReader(body))
+		found := len(texts) == 0
+		for _, text := range texts {
+			found = found || strings.Contains(body, `"`+text+`"`)
+		}
+		return found
+	}
+}
+
+// once reports true for the first request only.
+func once(when func(*http.Request) bool) func(*http.Request) bool {
+	done := false
+	return func(req *http.Request) bool {
+		first := !done && when(req)
+		done = done || first
+		return first
+	}
+}
+
+func anyRequest(*http.Request) bool { return true }
+
+func deletes(req *http.Request) bool { return req.Method == http.MethodDelete }
+
+func listsOffers(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/offers") }
+
+// engine returns the engine of a new run. Limits are those of the provider configuration; none by default.
+func (e *env) engine(limits ...spending.Limits) *fleet.Engine {
+	poll := 5 * time.Second
+	limits = append(limits, spending.Limits{RequireFunds: spending.FundsOff})
+	cache, account := rental.NewCache(e.client), spending.NewAccount(limits[0], e.client)
+	manager := lifecycle.New(lifecycle.Config{
+		Client: e.client, Template: cache.Templates.Find, PollInterval: poll, Account: account, Owners: new(lifecycle.Owners),
+	})
+	return &fleet.Engine{
+		Cache: cache, Lifecycle: manager, Market: market.New(cache, manager, poll), RecoverWithin: time.Hour,
+	}
+}
+
+// burnLimit are limits with a burn limit.
+func burnLimit(kopH int64) spending.Limits {
+	return spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: kopH}
+}
+
+// spec describes a fleet that the state contains.
+func spec(size int) fleet.Spec {
+	query := market.Query{MaxAttempts: 5}
+	query.Type = rental.OnDemand
+	return fleet.Spec{
+		Object: lifecycle.Object{Token: "fleet", Fleet: "train"}, Exists: true,
+		Name: "train", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
+		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
+		Queries: []market.Query{query},
+	}
+}
+
+// newFleet describes a fleet that no state contains.
+func newFleet(size int) fleet.Spec {
+	s := spec(size)
+	s.Object.Token, s.Exists = "new", false
+	return s
+}
+
+// allOf describes a fleet that is rented as a whole or not at all.
+func allOf(size int, wait time.Duration) fleet.Spec {
+	s := spec(size)
+	s.All, s.WaitForOffer = true, wait
+	return s
+}
+
+func interruptible(size int) fleet.Spec {
+	s := spec(size)
+	s.Order.Type, s.Queries[0].Type = rental.Interruptible, rental.Interruptible
+	return s
+}
+
+// rolling describes a fleet with a larger disk, whose members are replaced in groups.
+func rolling(size, maxUnavailable int) fleet.Spec {
+	s := spec(size)
+	s.MaxUnavailable, s.Order.DiskGB = maxUnavailable, 40
+	return s
+}
+
+func (e *env) apply(spec fleet.Spec, members []fleet.Member) fleet.Result {
+	e.t.Helper()
+	return e.engine().Apply(e.t.Context(), spec, members, 30*time.Minute+spec.WaitForOffer)
+}
+
+// create applies a description without members, and returns the members, which must all be ready.
+func (e *env) create(spec fleet.Spec) []fleet.Member {
+	e.t.Helper()
+	result := e.apply(spec, nil)
+	e.want(result, spec.Size)
+	return result.Members
+}
+
+// read reads members as a refresh does, a minute later.
+func (e *env) read(members []fleet.Member) []fleet.Member {
+	e.t.Helper()
+	time.Sleep(time.Minute) // until what was stopped or destroyed is
+	members, _, err := e.engine().Refresh(e.t.Context(), members)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return members
+}
+
+// want fails unless the result has so many members, all ready, and no failures.
+func (e *env) want(result fleet.Result, members int) {
+	e.t.Helper()
+	ready := fleet.Ready(result.Members, rental.DesiredRunning)
+	if len(result.Members) != members || ready != members || len(result.Failures) > 0 {
+		e.t.Fatalf("want %d ready members: %s", members, describe(result))
+	}
+	if left := len(e.active()); left != members {
+		e.t.Fatalf("the account has %d instances, want %d", left, members)
+	}
+}
+
+// wantLeft fails unless so many instances exist, all of them members, and so many were ever rented.
+func (e *env) wantLeft(result fleet.Result, left, rented int) {
+	e.t.Helper()
+	if active, all := len(e.active()), len(e.all()); active != left || len(result.Members) != left || all != rented {
+		e.t.Errorf("%d exist, %d were rented, want %d and %d: %s", active, all, left, rented, describe(result))
+	}
+}
+
+func describe(result fleet.Result) string {
+	var text []string
+	for _, m := range result.Members {
+		text = append(text, fmt.Sprintf("%d:%s", m.Slot, m.Instance.Status))
+	}
+	for _, f := range result.Failures {
+		text = append(text, fmt.Sprintf("slot %d: %s", f.Slot, f.Err))
+	}
+	return strings.Join(text, " ")
+}
+
+// ids returns the ids of members by slot.
+func ids(members []fleet.Member) map[int]string {
+	found := map[int]string{}
+	for _, m := range members {
+		found[m.Slot] = m.Instance.ID
+	}
+	return found
+}
+
+// kinds returns the kinds of the failures by slot.
+func kinds(result fleet.Result) map[int]failure.Kind {
+	found := map[int]failure.Kind{}
+	for _, f := range result.Failures {
+		found[f.Slot] = failure.KindOf(f.Err)
+	}
+	return found
+}
+
+// enrich lifts the limits of the account.
+func (e *env) enrich() {
+	e.t.Helper()
+	e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(2000)), BalanceKop: new(int64(1e12))})
+}
+
+func (e *env) setAccount(patch simulator.AccountPatch) {
+	e.t.Helper()
+	if err := e.simulator.SetAccount(patch); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *env) setOffer(id string, patch simulator.OfferPatch) {
+	e.t.Helper()
+	if err := e.simulator.SetOffer(id, patch); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// fail sets the status of members to failed.
+func (e *env) fail(members ...fleet.Member) {
+	e.t.Helper()
+	for _, m := range members {
+		if err := e.simulator.SetInstance(m.Instance.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// taken lets others take the offers of members as soon as those are destroyed.
+func (e *env) taken(members ...fleet.Member) {
+	e.t.Helper()
+	for _, m := range members {
+		e.setOffer(m.Offer.ID, simulator.OfferPatch{Available: new(false)})
+	}
+}
+
+// outbid multiplies the prices of the offers of interruptible members.
+func (e *env) outbid(factor int64, members ...fleet.Member) {
+	e.t.Helper()
+	for _, m := range members {
+		patch := simulator.OfferPatch{InterruptibleKopH: new(factor * m.Instance.Price.RunningKopH)}
+		e.setOffer(m.Offer.ID, patch)
+	}
+}
+
+// destroy destroys an instance outside of the fleet.
+func (e *env) destroy(id string) {
+	e.t.Helper()
+	must(e.client.DeleteInstance(e.t.Context(), id))
+	time.Sleep(time.Minute) // until it is destroyed
+}
+
+// count returns the number of requests with a method.
+func (e *env) count(method string) (n int) {
+	for _, request := range e.simulator.Requests() {
+		if request.Method == method {
+			n++
+		}
+	}
+	return n
+}
+
+// limit leaves so many offers available.
+func (e *env) limit(left int) (withheld []string) {
+	e.t.Helper()
+	for _, offer := range e.offers() {
+		if left--; left < 0 {
+			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(false)})
+			withheld = append(withheld, offer.ID)
+		}
+	}
+	return withheld
+}
+
+// available makes an offer available again after some time.
+func (e *env) available(id string, after time.Duration) {
+	e.t.Helper()
+	e.setOffer(id, simulator.OfferPatch{Available: new(true), After: after})
+}
+
+// all returns all instances that ever existed.
+func (e *env) all() (all []rental.Instance) {
+	e.t.Helper()
+	query := rental.ListInstancesQuery{Status: rental.ListAll}
+	for inst, err := range e.client.ListInstances(e.t.Context(), query) {
+		all = append(all, must(inst, err))
+	}
+	return all
+}
+
+// active returns the active instances.
+func (e *env) active() (active []rental.Instance) {
+	e.t.Helper()
+	for _, inst := range e.all() {
+		if !inst.Destroyed() {
+			active = append(active, inst)
+		}
+	}
+	return active
+}
+
+// offers returns the available offers, the cheapest one first.
+func (e *env) offers() (offers []rental.Offer) {
+	e.t.Helper()
+	for offer, err := range e.client.ListOffers(e.t.Context(), rental.OfferQuery{}) {
+		offers = append(offers, must(offer, err))
+	}
+	return offers
+}
+
+// priceOf is the price of members that are rented from offers.
+func priceOf(offers ...rental.Offer) (kopH int64) {
+	for _, offer := range offers {
+		kopH += offer.Price.OnDemandKopH + offer.DiskKopH(10) // 10 of 20 GB are included
+	}
+	return kopH
+}
+
+// createOther creates an instance that does not belong to the fleet.
+func (e *env) createOther(name string) rental.Instance {
+	e.t.Helper()
+	order := spec(1).Order
+	order.Name, order.OfferID = name, e.offers()[0].ID
+	other, _, err := e.client.CreateInstance(e.t.Context(), "other", order)
+	return must(other, err)
+}

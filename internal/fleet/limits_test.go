@@ -1,0 +1,219 @@
+package fleet_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// The sum of the running prices stays below the total cap, whichever response has the higher price.
+func TestApply_TotalCap(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		offers, five := e.offers(), spec(5)
+		five.MaxTotalKopH = priceOf(offers[:3]...)
+		result := e.apply(five, nil)
+		if len(result.Members) != 3 || fleet.RunningKopH(result.Members) > five.MaxTotalKopH {
+			t.Fatal(describe(result))
+		}
+		for _, f := range result.Failures {
+			if !failure.As(f.Err).Offers.OverBudget {
+				t.Error(f.Slot, f.Err)
+			}
+		}
+		five.MaxTotalKopH = priceOf(offers[:5]...)
+		e.want(e.apply(five, result.Members), 5)
+	})
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.edit(func(req *http.Request) bool { return req.Method == http.MethodGet }, func(inst map[string]any) {
+			multiplyPrice(inst, 120)
+		})
+		three := spec(3)
+		three.MaxTotalKopH = priceOf(e.offers()[:3]...)
+		result := e.apply(three, nil)
+		if total := fleet.RunningKopH(result.Members); total > three.MaxTotalKopH {
+			t.Errorf("the members cost %d, cap %d: %s", total, three.MaxTotalKopH, describe(result))
+		}
+	})
+}
+
+// What a killed run rented counts in the total cap before anything else is rented.
+func TestApply_TotalCapWithRecoveredMember(t *testing.T) {
+	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
+		e.create(spec(1))
+		three := spec(3)
+		three.MaxTotalKopH = fleet.RunningKopH([]fleet.Member{{Instance: e.active()[0]}}) + priceOf(e.offers()[0])
+		result := e.apply(three, nil)
+		e.wantLeft(result, 2, 2)
+	})
+}
+
+// A replacement fits under a total cap that the members use up, also if it has to wait for its offer.
+func TestApply_ReplacesAtTotalAfterWait(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		offer, first := e.offers()[2], e.create(spec(2))
+		e.fail(first[1])
+		e.limit(0)
+		time.AfterFunc(5*time.Minute, func() {
+			price := first[1].Instance.Price.RunningKopH / 2
+			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: &price})
+		})
+		two := spec(2)
+		two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
+		e.want(e.apply(two, e.read(first)), 2)
+	})
+}
+
+// With a total cap, cheaper arguments make room for the members that a larger size adds.
+func TestApply_GrowsWithCheaperArguments(t *testing.T) {
+	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+		train := spec(3)
+		train.Order.DiskGB, train.Queries[0].MinDiskGB = 1000, new(float64(1000))
+		first := e.create(train)
+		larger := spec(4)
+		larger.MaxUnavailable, larger.MaxTotalKopH = 1, fleet.RunningKopH(first)
+		e.want(e.apply(larger, first), 4)
+	})
+}
+
+// A wait for offers ends when no offer can fit: the members that stay use the whole total cap.
+func TestApply_WaitWithoutBudget(t *testing.T) {
+	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
+		first := e.create(spec(2))
+		three := allOf(3, 2*time.Hour)
+		three.All, three.MaxTotalKopH = all, fleet.RunningKopH(first)
+		began := time.Now()
+		result := e.apply(three, first)
+		if took := time.Since(began); took > time.Minute || kinds(result)[2] != failure.NoOffer {
+			t.Errorf("it took %s: %s", took, describe(result))
+		}
+	})
+}
+
+// The price of a planned member counts once in the burn limit, also after a wait for offers, and if the API bills the
+// failed member that it replaces until that is destroyed.
+func TestApply_BurnCountsOnce(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		offers := e.offers()
+		e.available(e.limit(1)[0], 3*time.Minute)
+		two := spec(2)
+		two.WaitForOffer = time.Hour
+		limit := burnLimit(priceOf(offers[:2]...))
+		e.want(e.engine(limit).Apply(t.Context(), two, nil, 2*time.Hour), 2)
+	})
+	run(t, simulator.Config{Quirks: []string{"failed-is-billed"}}, func(t *testing.T, e *env) {
+		first := e.create(spec(2))
+		e.fail(first[0])
+		e.taken(first...)
+		limit := burnLimit(priceOf(e.offers()[0]) + first[1].Instance.Price.RunningKopH)
+		e.want(e.engine(limit).Apply(t.Context(), spec(2), e.read(first), time.Hour), 2)
+	})
+}
+
+// The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid.
+func TestApply_RestartWithinBurnLimit(t *testing.T) {
+	for name, headroom := range map[string]int64{"within": 0, "above": -1} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				first := e.create(interruptible(2))
+				outbid, other := first[0].Instance.Price, first[1].Instance.Price
+				e.outbid(10, first[0])
+				limit := other.RunningKopH + 10*outbid.RunningKopH + outbid.StoppedKopH + headroom
+				result := e.engine(burnLimit(limit)).Apply(t.Context(), interruptible(2), e.read(first), time.Hour)
+				burn := int64(0)
+				for _, inst := range e.active() {
+					burn += inst.BurnKopH()
+				}
+				if started := len(result.Failures) == 0; started != (headroom == 0) || burn > limit {
+					t.Errorf("started %t, the account burns %d of %d: %s", started, burn, limit, describe(result))
+				}
+			})
+		})
+	}
+}
+
+// A member stays if a limit does not allow its replacement. The plan did not find out: there were no offers.
+func TestApply_LimitForbidsReplacement(t *testing.T) {
+	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+		train := interruptible(2)
+		train.OnOutbid, train.WaitForOffer = lifecycle.OutbidReplace, time.Hour
+		first := e.create(train)
+		e.outbid(20, first...)
+		for _, id := range e.limit(0) {
+			e.available(id, 5*time.Minute)
+		}
+		result := e.engine(burnLimit(200)).Apply(e.t.Context(), train, e.read(first), 2*time.Hour)
+		e.wantLeft(result, 2, 2)
+	})
+}
+
+// A replacement does not wait for the price that it holds itself: with the limit exceeded by others after the
+// destruction, it fails at once. The failure names what was destroyed.
+func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		destroys := once(deletes)
+		e.refuse(0, func(req *http.Request) bool {
+			if destroys(req) {
+				for range 3 {
+					e.createOther("other")
+				}
+			}
+			return false
+		})
+		limit := burnLimit(2 * first[0].Instance.Price.RunningKopH)
+		began := time.Now()
+		result := e.engine(limit).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute)
+		if !failure.Exceeds(result.Failures[0].Err, failure.MaxBurn) || time.Since(began) > 5*time.Minute ||
+			result.Failures[0].Replaced != first[0].Instance.ID {
+			t.Errorf("after %s: %s", time.Since(began), describe(result))
+		}
+	})
+}
+
+// While the balance lags behind the destruction of a member, its replacement waits, and is then rented.
+func TestApply_ReplacementWaitsForTheBalance(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		price, destroyed := first[0].Instance.Price.RunningKopH, time.Time{}
+		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := send()
+			if deletes(req) {
+				destroyed = time.Now()
+			}
+			if strings.HasSuffix(req.URL.Path, "/balance") && time.Since(destroyed) < 28*time.Second {
+				old := fmt.Appendf(nil, `"burn_kop_h":%d`, price)
+				body := bytes.Replace(must(io.ReadAll(resp.Body)), []byte(`"burn_kop_h":0`), old, 1)
+				resp.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			return resp, err
+		}
+		began := time.Now()
+		result := e.engine(burnLimit(price+200)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute)
+		e.want(result, 1)
+		if took := time.Since(began); took > 5*time.Minute {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// A list of offers that the plan has read some seconds before does not end an apply.
+func TestApply_OldListOfOffers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		withheld, engine := e.limit(0), e.engine()
+		if choice := must(engine.Market.Estimate(t.Context(), spec(1).Demand(1, nil))); len(choice.Candidates) > 0 {
+			t.Errorf("%+v", choice)
+		}
+		e.available(withheld[0], 0)
+		time.Sleep(25 * time.Second)
+		e.want(engine.Apply(t.Context(), spec(1), nil, time.Hour), 1)
+	})
+}

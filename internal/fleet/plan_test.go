@@ -1,0 +1,204 @@
+package fleet_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+)
+
+// planText describes phases: "destroy 2 | stop 0, create 1 | strict: update 3".
+func planText(phases []fleet.Phase) string {
+	actions := []string{"", "destroy", "stop", "start", "wait", "replace", "create", "update"}
+	var text []string
+	for _, phase := range phases {
+		var changes []string
+		for _, c := range phase.Changes {
+			changes = append(changes, fmt.Sprintf("%s %d", actions[c.Action], c.Slot))
+		}
+		kind := map[[2]bool]string{{true, false}: "strict: ", {true, true}: "strict, all: "}[[2]bool{phase.Strict, phase.All}]
+		text = append(text, kind+strings.Join(changes, ", "))
+	}
+	return strings.Join(text, " | ")
+}
+
+// existing returns members with these statuses, in the slots 0, 1 and so on; an empty status is a lost member. The
+// prices fall from slot to slot.
+func existing(statuses ...rental.InstanceStatus) (members []fleet.Member) {
+	for slot, status := range statuses {
+		m := fleet.Member{Slot: slot, Generation: 1, Order: spec(0).Order}
+		if status != "" {
+			m.Instance = rental.Instance{ID: fmt.Sprint("ins_", slot), Status: status, Type: rental.OnDemand}
+			m.Instance.Price.RunningKopH = int64(1000 - 100*slot)
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+func TestPlan(t *testing.T) {
+	type change = func(*fleet.Spec, []fleet.Member)
+	larger := func(s *fleet.Spec) { s.Order.DiskGB, s.MaxUnavailable = 40, 2 }
+	for name, test := range map[string]struct {
+		size     int
+		statuses []rental.InstanceStatus
+		change   change
+		want     string
+	}{
+		"as described": {2, []rental.InstanceStatus{"running", "running"}, nil, ""},
+		"a new fleet":  {3, nil, nil, "create 0, create 1, create 2"},
+		"a heal": {
+			5, []rental.InstanceStatus{"running", "failed", "", "outbid", "stopped"}, nil,
+			"start 3, start 4, replace 1, create 2",
+		},
+		"outbid members are replaced": {
+			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidReplace },
+			"replace 0",
+		},
+		"outbid members are kept": {
+			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidKeep }, "",
+		},
+		"a stop": {
+			2, []rental.InstanceStatus{"running", "starting"},
+			func(s *fleet.Spec, _ []fleet.Member) { s.State = rental.DesiredStopped }, "stop 0, wait 1",
+		},
+		"what was not ready in time": {
+			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].NotReady = true },
+			"wait 1",
+		},
+		"what could not be destroyed": {
+			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Rejected = true },
+			"replace 1",
+		},
+		"all: the existing members first": {
+			3, []rental.InstanceStatus{"stopped", "failed"}, func(s *fleet.Spec, _ []fleet.Member) { s.All = true },
+			"start 0 | strict, all: replace 1, create 2",
+		},
+		"smaller: the highest slots": {
+			1, []rental.InstanceStatus{"running", "running", "running"}, nil, "destroy 1, destroy 2",
+		},
+		"smaller: the most expensive": {
+			1, []rental.InstanceStatus{"running", "running", "running"},
+			func(s *fleet.Spec, _ []fleet.Member) { s.ShrinkByPrice = true }, "destroy 0, destroy 1",
+		},
+		"smaller: lost ones first": {2, []rental.InstanceStatus{"", "running", "running"}, nil, ""},
+		"smaller: protected ones last": {
+			1, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Protected = true },
+			"destroy 0",
+		},
+		"smaller, with a heal": {1, []rental.InstanceStatus{"failed", "running"}, nil, "destroy 1 | replace 0"},
+		"other arguments: groups, the others first": {
+			5, []rental.InstanceStatus{"running", "running", "stopped", "failed"},
+			func(s *fleet.Spec, _ []fleet.Member) { larger(s) },
+			"replace 3, create 4 | strict: update 2, update 0 | strict: update 1",
+		},
+		"other arguments, not ready: down already": {
+			2, []rental.InstanceStatus{"running", "running"}, func(s *fleet.Spec, m []fleet.Member) {
+				larger(s)
+				s.MaxUnavailable, m[1].NotReady = 0, true
+			}, "strict: update 1 | strict: update 0",
+		},
+		"other arguments and a total cap: larger afterwards": {
+			3, []rental.InstanceStatus{"running", ""}, func(s *fleet.Spec, _ []fleet.Member) {
+				larger(s)
+				s.MaxTotalKopH = 1
+			}, "create 1 | strict: update 0 | strict: create 2",
+		},
+		"arguments that are not known": {
+			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
+				larger(s)
+				m[0].Order = rental.InstanceCreate{}
+			}, "",
+		},
+		"another spelling of the image": {
+			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
+				s.Order.Image, m[0].Order.Image = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
+			}, "",
+		},
+		"the default image of an imported member": {
+			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) {
+				m[0].Order.Image, m[1].Order.Image, m[1].Generation = "ubuntu:24.04", "ubuntu:24.04", 0
+			}, "strict: update 0",
+		},
+		"a lost slot of a smaller fleet": {1, []rental.InstanceStatus{"running", ""}, nil, ""},
+	} {
+		s, members := spec(test.size), existing(test.statuses...)
+		if test.change != nil {
+			test.change(&s, members)
+		}
+		if got := planText(fleet.Plan(s, members)); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// New members join the location of those that stay: of their offer, or as the API returns it. They have what those leave
+// of the total cap.
+func TestSpec_Demand(t *testing.T) {
+	members := existing("running", "running")
+	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}
+	members[1].Instance.GPU.Slug, members[1].Instance.Country = "b", new("DE")
+	s := spec(4)
+	s.SameGPU, s.SameCountry, s.MaxTotalKopH = true, true, 2500
+	demand := s.Demand(2, members)
+	want := []market.Location{{GPU: "a", Country: "NL"}, {GPU: "b", Country: "DE"}}
+	if !slices.Equal(demand.Existing, want) || demand.Budget() != 600 || !demand.SameGPU || !demand.SameCountry {
+		t.Errorf("%+v, a budget of %d", demand, demand.Budget())
+	}
+}
+
+// A running member that an apply has not seen ready does not count, a stopped one does.
+func TestReady(t *testing.T) {
+	members := existing("running", "running", "stopped", "outbid", "")
+	members[1].NotReady, members[2].NotReady = true, true
+	running, stopped := fleet.Ready(members, rental.DesiredRunning), fleet.Ready(members, rental.DesiredStopped)
+	if running != 1 || stopped != 1 {
+		t.Errorf("%d running, %d stopped", running, stopped)
+	}
+}
+
+// Members are found by their exact names. Two with one name cannot be imported.
+func TestByName(t *testing.T) {
+	named := func(names ...string) (instances []rental.Instance) {
+		for _, name := range names {
+			instances = append(instances, rental.Instance{ID: name, Name: &name, Status: rental.StatusRunning})
+		}
+		return instances
+	}
+	all := named("train-10", "train-01", "other-0", "train", "train-1", "train-x", "my-train-0", "train-2")
+	all[7].Status = rental.StatusDestroyed
+	members, err := fleet.ByName(all, "train")
+	if err != nil || len(members) != 2 || members[0].Slot != 1 || members[1].Slot != 10 {
+		t.Errorf("%+v, %v", members, err)
+	}
+	if _, err := fleet.ByName(named("train-1", "train-1"), "train"); err == nil {
+		t.Error("two instances with one name are two members")
+	}
+}
+
+// A member that is replaced makes room for its own replacement only: new members are rented before it is destroyed.
+func TestSpending(t *testing.T) {
+	members := existing("running", "running", "", "stopped", "running", "")
+	members[3].Instance.Price.StoppedKopH = 10
+	actions := []fleet.Action{fleet.Update, fleet.Update, fleet.Create, fleet.Start, fleet.Destroy, fleet.Create}
+	var changes []fleet.Change
+	for i, member := range members {
+		changes = append(changes, fleet.Change{Action: actions[i], Member: member})
+	}
+	candidates := []lifecycle.Candidate{{KopH: 600}, {KopH: 550}, {KopH: 600}} // none is left for slot 5
+	got := fleet.Spending(changes, candidates)
+	want := spending.Change{
+		StartsKopH: 600 + 550 + 600 + 700, AddedKopH: 600 + 690,
+		Replacements: []spending.Replacement{{ID: "ins_0", KopH: 600}, {ID: "ins_1", KopH: 550}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
