@@ -16,7 +16,7 @@ var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	part := func() string {
-		parts := []string{"w", "w-2", "-2", "2", "~", " ", `"`, `" "`, `\"`, "key", "name", "slot", "сервер", "x y", "1 2"}
+		parts := []string{"w", "-2", " ", "2", `"`, `\"`, "сервер"} // few, so that different pairs are similar
 		var text strings.Builder
 		for range 1 + random.IntN(3) {
 			text.WriteString(parts[random.IntN(len(parts))])

@@ -268,34 +268,25 @@ func TestFill_TwoCreationsWithOneKey(t *testing.T) {
 
 // A run that an earlier one was killed in takes what that one rented, or gives it up again. It rents nothing.
 func TestRecover(t *testing.T) {
-	for name, known := range map[string]bool{"rented": true, "not rented": false} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				order := newOrder("key")
-				order.RecoverWithin = time.Hour
-				if known {
-					api.Add(order.Keys.Key(1), ordered("ins_1", time.Minute))
-				}
-				rented, err := m.Recover(t.Context(), order)
-				if known && (err != nil || !m.Owners.Has("ins_1")) || !known && failure.KindOf(err) != failure.NoOffer {
-					t.Fatalf("got %+v, %v", rented, err)
-				}
-				if !known {
-					return
-				}
-				if m.Owners.Release(rented.ID, order.Object); m.Owners.Has("ins_1") {
-					t.Error("the object has the instance")
-				}
-				if rented, err = m.Finish(t.Context(), order, rented); err != nil || !rented.Recovered {
-					t.Errorf("got %+v, %v", rented, err)
-				}
-			})
-			if len(api.Rented) > 0 {
-				t.Errorf("rented %v", api.Rented)
-			}
-		})
-	}
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+	withMarket(t, api, func(t *testing.T, m *Manager) {
+		order := newOrder("key")
+		order.RecoverWithin = time.Hour
+		if rented, err := m.Recover(t.Context(), order); failure.KindOf(err) != failure.NoOffer {
+			t.Errorf("nothing was rented: got %+v, %v", rented, err)
+		}
+		api.Add(order.Keys.Key(1), ordered("ins_1", time.Minute))
+		rented, err := m.Recover(t.Context(), order)
+		if err != nil || !m.Owners.Has("ins_1") {
+			t.Fatalf("got %+v, %v", rented, err)
+		}
+		if m.Owners.Release(rented.ID, order.Object); m.Owners.Has("ins_1") {
+			t.Error("the object has the instance")
+		}
+		if rented, err = m.Finish(t.Context(), order, rented); err != nil || !rented.Recovered || len(api.Rented) > 0 {
+			t.Errorf("got %+v, %v, rented %v", rented, err, api.Rented)
+		}
+	})
 }
 
 // What was rented under the key before is in the burn rate already, and needs no room. A request with an unknown
@@ -489,7 +480,13 @@ func TestFill_UnreadableResponse(t *testing.T) {
 	const unreadable = `{"id":"ins_off_1","status":"creating","disk_gb":"sixty","price":{"running_kop_h":999999}}`
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	synctest.Test(t, func(t *testing.T) {
-		m := newManager(rentaltest.Client(t, rewriting{api, unreadable}))
+		m := newManager(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := api.RoundTrip(req)
+			if err == nil && req.Method == http.MethodPost {
+				resp.Body = io.NopCloser(strings.NewReader(unreadable))
+			}
+			return resp, err
+		})))
 		order, saved := newOrder("key"), Rented{}
 		order.Target.MaxPriceKopH = 100
 		order.OnRented = func(rented Rented) { saved = rented }
@@ -500,35 +497,17 @@ func TestFill_UnreadableResponse(t *testing.T) {
 	})
 }
 
-// rewriting replaces the bodies of responses to create requests.
-type rewriting struct {
-	http.RoundTripper
-	body string
-}
-
-func (r rewriting) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := r.RoundTripper.RoundTrip(req)
-	if err == nil && req.Method == http.MethodPost {
-		resp.Body = io.NopCloser(strings.NewReader(r.body))
-	}
-	return resp, err
-}
-
 // A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
 func TestFill_NewInstanceIsNotFoundYet(t *testing.T) {
-	for name, at := range map[string]time.Duration{"now": 0, "another clock": -time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			api.Hidden = 3
-			api.After = func(inst *rental.Instance) error {
-				inst.CreatedAt = inst.CreatedAt.Add(at)
-				return nil
-			}
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				if rented, err := m.Fill(t.Context(), newOrder(""), offerAt("off_1", 100)); err != nil {
-					t.Errorf("got %+v, %v", rented, err)
-				}
-			})
-		})
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+	api.Hidden = 3
+	api.After = func(inst *rental.Instance) error {
+		inst.CreatedAt = inst.CreatedAt.Add(-time.Hour) // another clock
+		return nil
 	}
+	withMarket(t, api, func(t *testing.T, m *Manager) {
+		if rented, err := m.Fill(t.Context(), newOrder(""), offerAt("off_1", 100)); err != nil {
+			t.Errorf("got %+v, %v", rented, err)
+		}
+	})
 }

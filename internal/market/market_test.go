@@ -53,6 +53,9 @@ func TestEstimate(t *testing.T) {
 		"a budget for one": {
 			func(d *Demand) { d.Budget = func() int64 { return 110 } }, "[a_de_1]", failure.Offers{Found: 1, OverBudget: true},
 		},
+		"of the first query, not the cheapest": {
+			func(d *Demand) { d.SameCountry, d.SameGPU, d.Count = true, true, 1 }, "[a_de_1]", failure.Offers{Found: 1},
+		},
 		"the second query, too": {
 			func(d *Demand) { d.Count = 5 }, "[a_de_1 a_de_2 a_ru_1 a_ru_2 b_de_1]", failure.Offers{Found: 5},
 		},
@@ -74,13 +77,15 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The price of a candidate contains its disk.
-func TestEstimate_PriceWithDisk(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+// The price of a candidate contains its disk. An offer without a country could be anywhere.
+func TestEstimate_DiskAndUnknownCountry(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 10, "off_2": 10, "off_a_de_1": 100})
 	api.StorageKop = 730
 	inMarket(t, api, func(t *testing.T, m *Market) {
-		choice, err := m.Estimate(t.Context(), demand(1))
-		if err != nil || choice.Candidates[0].KopH != 150 {
+		d := demand(2)
+		d.SameCountry = true
+		choice, err := m.Estimate(t.Context(), d)
+		if err != nil || fmt.Sprint(ids(choice.Candidates)) != "[a_de_1]" || choice.Candidates[0].KopH != 150 {
 			t.Errorf("got %+v, %v", choice, err)
 		}
 	})

@@ -210,32 +210,6 @@ func TestRent_EndsReservations(t *testing.T) {
 	}
 }
 
-// A rented offer stays reserved until the API returns it as rented, or until this process destroys an instance.
-func TestRent_ReservationOfARentedOffer(t *testing.T) {
-	for name, wait := range map[string]func(m *Market){
-		"a minute later":       func(*Market) { time.Sleep(goneFor) },
-		"after a destruction":  func(m *Market) { m.Destroyed("off_1") },
-		"at once, not another": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				if _, _, err := rent(t.Context(), m, demand(1)); err != nil {
-					t.Fatal(err)
-				}
-				api.Set("off_1", 100) // the API still lists it
-				if wait != nil {
-					wait(m)
-				}
-				_, _, err := rent(t.Context(), m, demand(1))
-				if (err == nil) != (wait != nil) || err != nil && failure.As(err).Offers.Reserved != 1 {
-					t.Errorf("%v", err)
-				}
-			})
-		})
-	}
-}
-
 // A destruction ends the reservation of its offer, and the reservations that a limit of the account may have refused,
 // but not that of an unsuitable offer.
 func TestDestroyed_EndsReservations(t *testing.T) {
@@ -438,20 +412,6 @@ func TestWait_RefusedOffers(t *testing.T) {
 				t.Errorf("rented %s, %v", offer, err)
 			}
 		})
-	})
-	t.Run("one offer, many instances", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{"off_h100_1": 100})
-		api.Refused["off_h100_1"] = http.StatusConflict
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			var all sync.WaitGroup
-			for range 20 {
-				all.Go(func() { _, _, _ = rent(t.Context(), m, waiting(5*time.Minute, "h100")) }) //nolint:errcheck // they fail
-			}
-			all.Wait()
-		})
-		if n := api.Counts["POST /instances"]; n > 5*int(time.Minute/refusedFor)+1 {
-			t.Errorf("%d create requests for one offer", n)
-		}
 	})
 	t.Run("limit of the account", func(t *testing.T) {
 		api := rentaltest.NewMarket(map[string]int64{})
