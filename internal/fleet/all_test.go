@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -264,38 +262,6 @@ func TestApply_AllWithRefusedOffer(t *testing.T) {
 	})
 }
 
-// After a lost race, the next attempt replaces the members that the first one did not reach.
-func TestApply_AllReplacesAfterLostRace(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.create(allOf(4, 0))
-		e.fail(first...)
-		e.taken(first...)
-		members := e.read(first)
-		e.lose4th(15 * time.Minute)
-		result := e.apply(allOf(4, time.Hour), members)
-		e.want(result, 4)
-		if plan := fleet.Plan(allOf(4, 0), result.Members); len(plan) > 0 {
-			t.Errorf("another plan: %s", planText(plan))
-		}
-	})
-}
-
-// The failure of a recovered member ends a wait for offers with All: the outcome is decided.
-func TestApply_AllRecoveredMemberFails(t *testing.T) {
-	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
-		e.setOffer(e.offers()[0].ID, failBoots(true))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		e.engine().Apply(ctx, spec(1), nil, time.Hour) // its state is lost
-		e.limit(0)
-		began := time.Now()
-		result := e.apply(allOf(2, 3*time.Hour), nil)
-		if took := time.Since(began); took > 10*time.Minute || len(result.Failures) != 2 {
-			t.Errorf("it took %s: %s", took, describe(result))
-		}
-	})
-}
-
 // What exceeds a cap and could not be destroyed is rejected: the next apply destroys it, also if no offer is left.
 func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
@@ -319,24 +285,5 @@ func TestApply_DestroysRejected(t *testing.T) {
 		if e.wantLeft(result, 0, 2); len(result.Lost) != 2 || len(result.Failures) != 2 {
 			t.Errorf("%d lost: %s", len(result.Lost), describe(result))
 		}
-	})
-}
-
-// A stopped fleet is ready, and starts again in place.
-func TestApply_StopsAndStarts(t *testing.T) {
-	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
-		two := interruptible(2)
-		two.All = all
-		first := e.create(two)
-		stopped := two
-		stopped.State = rental.DesiredStopped
-		result := e.apply(stopped, first)
-		if ready := fleet.Ready(result.Members, rental.DesiredStopped); ready != 2 || len(result.Failures) > 0 {
-			t.Fatal(describe(result))
-		}
-		two.MaxTotalKopH = fleet.RunningKopH(first)
-		result = e.apply(two, e.read(result.Members))
-		e.want(result, 2)
-		e.wantLeft(result, 2, 2)
 	})
 }

@@ -238,23 +238,6 @@ func offerIDs(e *env) (ids []string) {
 	return ids
 }
 
-// An offer that answers 422 does not keep a slot from the others. Many in succession end the search.
-func TestApply_RefusedOffers(t *testing.T) {
-	run(t, simulator.Config{Quirks: []string{"refused-disks"}}, func(_ *testing.T, e *env) { e.create(spec(4)) })
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.refuse(http.StatusUnprocessableEntity, creates(offerIDs(e)...))
-		result := e.apply(spec(4), nil)
-		for _, f := range result.Failures {
-			if !rental.IsValidation(f.Err) {
-				t.Errorf("without the refusal: %s", describe(result))
-			}
-		}
-		if sent := e.count("POST"); len(result.Failures) != 4 || sent > 12 {
-			t.Errorf("%d requests to rent: %s", sent, describe(result))
-		}
-	})
-}
-
 // With WaitForOffer, an apply continues when offers become available. All waits for all of them.
 func TestApply_WaitsForOffers(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
@@ -412,18 +395,8 @@ func TestApply_KeptOutbid(t *testing.T) {
 // A member that was never observed ready is not ready, and the next plan waits for it.
 func TestApply_NotReady(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		reads := 0
 		e.edit(anyRequest, func(inst map[string]any) { inst["ssh"] = nil })
-		withoutSSH := e.hook
-		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/") {
-				if reads++; reads > 6 {
-					return apiError(req, http.StatusForbidden)
-				}
-			}
-			return withoutSSH(req, send)
-		}
-		result := e.apply(spec(1), nil)
+		result := e.engine().Apply(t.Context(), spec(1), nil, time.Minute)
 		ready, plan := fleet.Ready(result.Members, rental.DesiredRunning), planText(fleet.Plan(spec(1), result.Members))
 		if len(result.Failures) != 1 || ready > 0 || plan != "wait 0" {
 			t.Errorf("%d are ready, the next plan is %q: %s", ready, plan, describe(result))

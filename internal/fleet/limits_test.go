@@ -1,11 +1,7 @@
 package fleet_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -69,18 +65,6 @@ func TestApply_ReplacesAtTotalAfterWait(t *testing.T) {
 		two := spec(2)
 		two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
 		e.want(e.apply(two, e.read(first)), 2)
-	})
-}
-
-// With a total cap, cheaper arguments make room for the members that a larger size adds.
-func TestApply_GrowsWithCheaperArguments(t *testing.T) {
-	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
-		train := spec(3)
-		train.Order.DiskGB, train.Queries[0].MinDiskGB = 1000, new(float64(1000))
-		first := e.create(train)
-		larger := spec(4)
-		larger.MaxUnavailable, larger.MaxTotalKopH = 1, fleet.RunningKopH(first)
-		e.want(e.apply(larger, first), 4)
 	})
 }
 
@@ -175,32 +159,6 @@ func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 		if !failure.Exceeds(result.Failures[0].Err, failure.MaxBurn) || time.Since(began) > 5*time.Minute ||
 			result.Failures[0].Replaced != first[0].Instance.ID {
 			t.Errorf("after %s: %s", time.Since(began), describe(result))
-		}
-	})
-}
-
-// While the balance lags behind the destruction of a member, its replacement waits, and is then rented.
-func TestApply_ReplacementWaitsForTheBalance(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.create(spec(1))
-		price, destroyed := first[0].Instance.Price.RunningKopH, time.Time{}
-		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			resp, err := send()
-			if deletes(req) {
-				destroyed = time.Now()
-			}
-			if strings.HasSuffix(req.URL.Path, "/balance") && time.Since(destroyed) < 28*time.Second {
-				old := fmt.Appendf(nil, `"burn_kop_h":%d`, price)
-				body := bytes.Replace(must(io.ReadAll(resp.Body)), []byte(`"burn_kop_h":0`), old, 1)
-				resp.Body = io.NopCloser(bytes.NewReader(body))
-			}
-			return resp, err
-		}
-		began := time.Now()
-		result := e.engine(burnLimit(price+200)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute)
-		e.want(result, 1)
-		if took := time.Since(began); took > 5*time.Minute {
-			t.Errorf("it took %s", took)
 		}
 	})
 }

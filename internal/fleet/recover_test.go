@@ -11,7 +11,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -298,48 +297,5 @@ func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
 			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
 		}
-	})
-}
-
-// What an earlier run rented, or another run may have, is stopped and not destroyed if it costs too much, and it is not
-// started above the cap.
-func TestApply_RecoveredAboveCap(t *testing.T) {
-	t.Run("stopped", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			inst := e.create(spec(1))[0].Instance
-			must(e.client.StopInstance(t.Context(), inst.ID))
-			time.Sleep(time.Minute)
-			capped := spec(1)
-			capped.MaxPriceKopH = inst.Price.RunningKopH / 2
-			result := e.apply(capped, nil) // the state of the first run is lost
-			if e.wantLeft(result, 1, 1); len(result.Recovered) != 1 || e.active()[0].BillsGPU() {
-				t.Error(describe(result))
-			}
-		})
-	})
-	t.Run("a lost response", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			one := spec(1)
-			one.MaxPriceKopH = e.offers()[0].Price.OnDemandKopH
-			e.edit(anyRequest, func(inst map[string]any) {
-				if inst["status"] == "running" {
-					multiplyPrice(inst, 1000)
-				}
-			})
-			expensive, lost := e.hook, once(creates())
-			e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-				first := lost(req)
-				resp, err := expensive(req, send)
-				if first {
-					return apiError(req, http.StatusInternalServerError)
-				}
-				return resp, err
-			}
-			result := e.apply(one, nil)
-			e.wantLeft(result, 1, 1)
-			if time.Sleep(time.Minute); e.active()[0].Status != rental.StatusStopped || kinds(result)[0] != failure.AboveLimit {
-				t.Errorf("it is %s: %s", e.active()[0].Status, describe(result))
-			}
-		})
 	})
 }

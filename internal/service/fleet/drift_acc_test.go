@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -19,15 +18,9 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	t.Parallel()
 	env, _, w := createLimited(t, 4, 3)
 	before := members(w)
-	failed := simulator.InstancePatch{Status: new(string(rental.StatusFailed))}
-	fail := func(slot string) {
-		if err := env.SetInstance(before[slot], failed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fail("2")
+	status(t, env, before["2"], "failed")
 	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2: failed, is replaced", "!slot 0")
-	fail("0")
+	status(t, env, before["0"], "failed")
 	output, err := w.Try("apply", "-no-color", "plan")
 	if err != nil {
 		t.Error(err) // min_ready is 1
@@ -146,7 +139,7 @@ resource "gpurent_instance" "others" {
 	w.Run("apply", "-auto-approve")
 	w.Configure(provider + plain(2, 20) + instances)
 	w.Run("apply", "-auto-approve")
-	for range 4 {
+	for range 3 {
 		contains(t, w.Run("plan", "-no-color"), "No changes.", "Instances have the names", "(train-5)")
 	}
 	w.Run("destroy", "-auto-approve")

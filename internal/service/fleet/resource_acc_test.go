@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const address = "gpurent_fleet.train"
@@ -114,14 +113,9 @@ func active(env *acctest.Env) map[string]string {
 // limitOffers leaves so many offers available, all of the same GPU and country.
 func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
 	t.Helper()
-	for _, offer := range env.Offers("limit=200") {
-		if left--; left >= 0 {
-			continue
-		}
-		if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
-			t.Fatal(err)
-		}
+	for _, offer := range env.Offers("limit=200")[left:] {
 		withheld = append(withheld, offer.ID)
 	}
+	available(t, env, false, withheld...)
 	return withheld
 }

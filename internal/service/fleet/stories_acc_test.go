@@ -51,57 +51,22 @@ func (r *remembered) changed(want ...string) resource.TestCheckFunc {
 	}
 }
 
-// A failed and a lost member are replaced, and the plan names them and the reason.
+// A failed and a lost member are replaced, and a stopped one is started. The plan names them and the reason.
 func TestAccFleet_heals(t *testing.T) {
 	env := acctest.Start(t, acctest.ChoosesOffers())
-	var before remembered
-	test(t, env,
-		resource.TestStep{Config: env.Config(config(4)), Check: before.remember},
-		resource.TestStep{
-			PreConfig: func() {
-				patch := simulator.InstancePatch{Status: new("failed")}
-				if err := env.SetInstance(before["1"], patch); err != nil {
-					t.Fatal(err)
-				}
-				env.Delete("instances/" + before["2"])
-			},
-			Config:           env.Config(config(4)),
-			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-			Check: resource.ComposeTestCheckFunc(
-				before.changed("1", "2"),
-				resource.TestCheckResourceAttr(address, "instances.1.generation", "2"),
-				resource.TestCheckResourceAttr(address, "instances.2.generation", "2"),
-				resource.TestCheckResourceAttr(address, "ready", "4"),
-			),
-		},
-		resource.TestStep{Config: env.Config(config(4)), ConfigPlanChecks: acctest.Unchanged()},
-	)
-}
-
-func TestAccFleet_planNamesSlots(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	w := env.Workspace(env.Config(config(3)))
+	w := env.Workspace(env.Config(config(4)))
 	w.Run("apply", "-auto-approve")
-	states := acctest.SavedIn[struct {
-		Instances map[string]struct{ ID string }
-	}](w, "gpurent_fleet")
-	ids := states[0].Attributes.Instances
-	if err := env.SetInstance(ids["1"].ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
-		t.Fatal(err)
+	before := members(w)
+	status(t, env, before["1"], "failed")
+	env.Delete("instances/" + before["2"])
+	env.Post("instances/"+before["3"]+"/stop", "")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Fleet train changes existing members",
+		"slot 1: failed, is replaced", "slot 2: ", "slot 3: stop", "!slot 0: ")
+	now := members(w)
+	if kept(before, now) != 2 || now["0"] != before["0"] || now["3"] != before["3"] || len(now) != 4 {
+		t.Errorf("%v, before %v", now, before)
 	}
-	env.Post("instances/"+ids["2"].ID+"/stop", "")
-	plan := acctest.Words(acctest.WithoutFrame(w.Run("plan", "-no-color")))
-	for _, want := range []string{
-		"Fleet train changes existing members", "slot 1: failed, is replaced", "slot 2: stop",
-	} {
-		if !strings.Contains(plan, want) {
-			t.Errorf("the plan does not contain %q:\n%s", want, plan)
-		}
-	}
-	if strings.Contains(plan, "slot 0") {
-		t.Errorf("the plan names slot 0:\n%s", plan)
-	}
+	w.Run("plan", "-detailed-exitcode")
 	w.Run("destroy", "-auto-approve")
 }
 
@@ -110,13 +75,7 @@ func TestAccFleet_onOutbid(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
 	var before remembered
-	outbid := func() {
-		var inst struct{ ID string }
-		inst.ID = before["0"]
-		if err := env.SetInstance(inst.ID, simulator.InstancePatch{Status: new("outbid")}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	outbid := func() { status(t, env, before["0"], "outbid") }
 	spot := func(policy string, arguments ...string) string {
 		arguments = append(arguments, `type = "interruptible"`, fmt.Sprintf("on_outbid = %q", policy))
 		return env.Config(config(2, arguments...))
@@ -161,30 +120,6 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	)
 }
 
-// A fleet with min_ready succeeds with fewer members, and the next plan contains the rest.
-func TestAccFleet_minReady(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	withheld := limitOffers(t, env, 2)
-	test(t, env,
-		resource.TestStep{
-			Config:             env.Config(config(3, "min_ready = 2")),
-			Check:              resource.TestCheckResourceAttr(address, "instances.%", "2"),
-			ExpectNonEmptyPlan: true,
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				if err := env.SetOffer(withheld[0], simulator.OfferPatch{Available: new(true)}); err != nil {
-					t.Fatal(err)
-				}
-			},
-			Config:           env.Config(config(3, "min_ready = 2")),
-			ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-			Check:            resource.TestCheckResourceAttr(address, "ready", "3"),
-		},
-	)
-}
-
 // With min_ready = 0, a creation that rents nothing succeeds, and the next plan contains all members.
 func TestAccFleet_minReadyZero(t *testing.T) {
 	acctest.FirstCLIOnly(t)
@@ -197,11 +132,7 @@ func TestAccFleet_minReadyZero(t *testing.T) {
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Warning: Fleet train is not complete",
 		"Ready members: 0 of 2.", "The next plan contains the rest")
 	contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy")
-	for _, id := range withheld {
-		if err := env.SetOffer(id, simulator.OfferPatch{Available: new(true)}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	available(t, env, true, withheld...)
 	w.Run("apply", "-auto-approve")
 	if now := members(w); len(now) != 2 {
 		t.Errorf("members %v, want 2", now)
@@ -364,27 +295,6 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 	}
 }
 
-// The new bid of an outbid member counts with the price of its offer, and not with its old price.
-func TestAccFleet_burnLimitOfNewBid(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "outbid-soon-after-start",
-		"cached-offers"))
-	offers := env.Offers("type=interruptible&gpu=rtx_4090")
-	limit := 4 * *offers[1].Price.InterruptibleKopH
-	limited := env.Provider(fmt.Sprintf("spending = { max_burn_kop_h = %d }", limit)) + config(2, `type = "interruptible"`)
-	raise := func() {
-		for _, offer := range offers {
-			if err := env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: &limit}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	test(t, env, resource.TestStep{Config: limited}, resource.TestStep{
-		PreConfig: raise, Config: limited,
-		ExpectError: regexp.MustCompile(`it\s+was\s+not\s+started.*max_burn_kop_h\s+is`),
-	})
-}
-
 func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 	env := acctest.Start(t)
 	other := func(before, now string) string { return strings.Replace(config(1), before, now, 1) }
@@ -442,28 +352,6 @@ func TestAccFleet_import(t *testing.T) {
 			ExpectError: regexp.MustCompile("Cannot import non-existent remote object"),
 		},
 	)
-}
-
-// terraform query groups the members by name, and its results can be imported.
-func TestAccFleet_query(t *testing.T) {
-	t.Parallel()
-	acctest.Needs(t, "1.14.0", "")
-	// The test compares the results with the states after the import.
-	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "lagging-list", "lagging-status"))
-	for slot, offer := range env.Offers("num_gpus=1&gpu=rtx_4090")[:3] {
-		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":20,"name":"by-hand-%d"}`,
-			offer.ID, slot))
-	}
-	env.Advance(time.Minute)
-	w := env.Workspace(env.Config())
-	found := w.Adopt("list \"gpurent_fleet\" \"all\" {\n  provider = gpurent\n  include_resource = true\n}\n")
-	if len(found) != 1 || !strings.HasPrefix(found[0].Name, "by-hand (3 members, 3 running, ") {
-		t.Errorf("%+v", found)
-	}
-	w.Run("destroy", "-auto-approve")
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
 }
 
 // Instances that have the names of members and are in no state are named in plans and stay, in slots of the fleet and

@@ -51,16 +51,11 @@ func TestAccFleet_createBeforeDestroy(t *testing.T) {
 		taint bool
 		kill  string // the method of the request at which the run is killed
 	}{
-		"old":                  {age: 2 * time.Hour, disk: 20, flags: []string{replace}},
 		"old, larger disk":     {age: 2 * time.Hour, disk: 30},
-		"old, tainted":         {age: 2 * time.Hour, disk: 20, taint: true},
 		"old, not refreshed":   {age: 2 * time.Hour, disk: 20, flags: []string{replace, "-refresh=false"}},
-		"young":                {disk: 20, flags: []string{replace}},
-		"young, larger disk":   {disk: 30},
 		"young, tainted":       {disk: 20, taint: true},
 		"young, not refreshed": {disk: 20, flags: []string{replace, "-refresh=false"}},
 		"killed at rental":     {disk: 20, flags: []string{replace}, kill: http.MethodPost},
-		"killed, tainted":      {disk: 20, taint: true, kill: http.MethodPost},
 		"killed at deletion":   {disk: 20, flags: []string{replace}, kill: http.MethodDelete},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,45 +89,6 @@ func TestAccFleet_createBeforeDestroy(t *testing.T) {
 			w.Configure(config(20))
 			expectEmptyPlan(t, w)
 			expectDestroyed(t, env, w)
-		})
-	}
-}
-
-// A run is killed after the creation of the new object and before the destruction of the old one, which waits for
-// another resource. The next apply destroys no member.
-func TestAccFleet_createBeforeDestroyKilledBetween(t *testing.T) {
-	for name, flags := range map[string][]string{
-		"young":   {"-replace=" + address},
-		"tainted": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			env := startStory(t, nil)
-			config := env.Provider() + plain(3, 20, beforeDestroy)
-			w := env.Workspace(config)
-			w.Run("apply", "-auto-approve")
-			before := current(w)
-			if flags == nil {
-				w.Run("taint", address)
-			}
-			w.Configure(config + `
-resource "terraform_data" "dependent" {
-  input = gpurent_fleet.train.ready
-  provisioner "local-exec" {
-    command = "sleep 60"
-  }
-}
-`)
-			run := w.Start(t.Context(), slices.Concat([]string{"apply", "-auto-approve", "-no-color"}, flags)...)
-			for run.Running() && !strings.Contains(run.Output(), "terraform_data.dependent: Provisioning") {
-				time.Sleep(10 * time.Millisecond)
-			}
-			if _, err := run.KillAll(); run.Running() && err != nil {
-				t.Fatal(err)
-			}
-			run.Wait()
-			w.PutAsideTorn()
-			w.Configure(config)
-			expectUntouched(t, env, w, before)
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // startStory starts a simulator with exactly these quirks, because a story is about one of them.
@@ -109,9 +108,4 @@ func expectApply(t *testing.T, w *acctest.Workspace, succeeds bool, texts ...str
 	}
 	contains(t, output, texts...)
 	return output
-}
-
-// answered reports whether a request had a status.
-func answered(env *acctest.Env, status int) bool {
-	return slices.ContainsFunc(env.Requests(), func(r simulator.Request) bool { return r.Status == status })
 }
