@@ -105,14 +105,9 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 			"stopped", OutbidReplace, outbidAfter(time.Second, 2*time.Second),
 			end{"needs a replacement", "outbid", "start"},
 		},
-		"restart, once":              {"stopped", OutbidRestart, once, end{"", "running", "start start"}},
-		"restart, once, from outbid": {"outbid/running", OutbidRestart, once, end{"", "running", "start start"}},
+		"restart, once": {"stopped", OutbidRestart, once, end{"", "running", "start start"}},
 		"restart, always": {
 			"stopped", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
-			end{"outbid again", "outbid", "start start start"},
-		},
-		"restart, always, from outbid": {
-			"outbid/running", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
 			end{"outbid again", "outbid", "start start start"},
 		},
 		"restart, always, seen": {

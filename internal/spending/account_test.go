@@ -79,24 +79,19 @@ func rent(t *testing.T, account *Account, id string, kopH int64) error {
 	return err
 }
 
+// The balance and the credit limit must cover two hours.
 func TestMissingFunds(t *testing.T) {
-	for name, test := range map[string]struct{ available, credit, starts, missing int64 }{
-		"covered to the kopeck":      {200, 0, 100, 0},
-		"one kopeck short":           {199, 0, 100, 1},
-		"the credit limit counts":    {100, 100, 100, 0},
-		"in debt":                    {-100, 0, 100, 300},
-		"a plan that starts nothing": {0, 0, 0, 0},
+	for _, test := range []struct{ available, credit, starts, missing int64 }{
+		{200, 0, 100, 0}, {199, 0, 100, 1}, {100, 100, 100, 0}, {-100, 0, 100, 300}, {0, 0, 0, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got := MissingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
-			missing := int64(0)
-			if got != nil {
-				missing = got.NeedKop - got.HaveKop
-			}
-			if missing != test.missing {
-				t.Errorf("missing %d kopecks, want %d", missing, test.missing)
-			}
-		})
+		got := MissingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
+		missing := int64(0)
+		if got != nil {
+			missing = got.NeedKop - got.HaveKop
+		}
+		if missing != test.missing {
+			t.Errorf("%+v: missing %d kopecks", test, missing)
+		}
 	}
 }
 
@@ -264,83 +259,62 @@ func TestAccount_SharesReadings(t *testing.T) {
 // An instance that the API does not return as it is now counts once: neither twice nor not at all.
 func TestAccount_LaggingAPI(t *testing.T) {
 	const limit, price = 100, 60
+	type answers struct { // of the API
+		burn   int64
+		listed []rental.Instance
+	}
+	old, rented, stopped := running("old", price), running("new", price), running("new", price)
+	stopped.Status = rental.StatusStopped
 	for name, test := range map[string]struct {
-		before func(*testing.T, *fakeAccount, *Account)
-		// after is what the API returns nine seconds later.
-		after func(*fakeAccount)
-		want  failure.Kind
-		waits time.Duration
+		destroyed  bool   // this process has destroyed the instance "old"
+		rented     string // what it has rented; the key if the outcome is unknown
+		kopH       int64
+		now, later answers // later: nine seconds later
+		want       failure.Kind
+		waits      time.Duration
 	}{
 		"a destroyed instance is in the list and the burn rate": {
-			func(_ *testing.T, api *fakeAccount, account *Account) {
-				api.set(price, running("old", price))
-				account.Destroyed("old")
-			},
-			func(api *fakeAccount) { api.set(0) }, "", 10 * time.Second,
+			destroyed: true, now: answers{price, []rental.Instance{old}}, waits: 10 * time.Second,
 		},
-		"a destroyed instance is in the burn rate only": {
-			func(_ *testing.T, api *fakeAccount, account *Account) {
-				api.set(price)
-				account.Destroyed("old")
-			},
-			func(api *fakeAccount) { api.set(0) }, "", 10 * time.Second,
-		},
+		"a destroyed instance is in the burn rate only": {destroyed: true, now: answers{price, nil}, waits: 10 * time.Second},
 		"a destroyed instance is in the burn rate for good: another one": {
-			func(_ *testing.T, api *fakeAccount, account *Account) {
-				api.set(price)
-				account.Destroyed("old")
-			},
-			func(*fakeAccount) {}, failure.AboveLimit, 35 * time.Second,
+			destroyed: true, now: answers{price, nil}, later: answers{price, nil}, want: failure.AboveLimit,
+			waits: 35 * time.Second,
 		},
 		"a rented instance is in neither": {
-			func(t *testing.T, api *fakeAccount, account *Account) {
-				api.set(0)
-				_ = rent(t, account, "new", price) //nolint:errcheck // the next one shows it
-			},
-			func(api *fakeAccount) { api.set(price, running("new", price)) }, failure.AboveLimit, 10 * time.Second,
+			rented: "new", kopH: price, later: answers{price, []rental.Instance{rented}}, want: failure.AboveLimit,
+			waits: 10 * time.Second,
 		},
 		"a request had an unknown outcome, and rented": {
-			func(t *testing.T, api *fakeAccount, account *Account) {
-				_ = rent(t, account, "key", 40) //nolint:errcheck // the next one shows it
-				api.set(40, running("new", 40))
-			},
-			func(*fakeAccount) {}, "", 35 * time.Second,
+			rented: "key", kopH: 40, now: answers{40, []rental.Instance{running("new", 40)}},
+			later: answers{40, []rental.Instance{running("new", 40)}}, waits: 35 * time.Second,
 		},
-		"a request had an unknown outcome, and rented nothing": {
-			func(t *testing.T, api *fakeAccount, account *Account) {
-				_ = rent(t, account, "key", price) //nolint:errcheck // the next one shows it
-			},
-			func(*fakeAccount) {}, "", 35 * time.Second,
-		},
+		"a request had an unknown outcome, and rented nothing": {rented: "key", kopH: price, waits: 35 * time.Second},
 		"a rented instance is in the burn rate only": {
-			func(t *testing.T, api *fakeAccount, account *Account) {
-				_ = rent(t, account, "new", 40) //nolint:errcheck // the next one shows it
-				api.set(40)
-			},
-			func(api *fakeAccount) { api.set(40, running("new", 40)) }, "", 10 * time.Second,
+			rented: "new", kopH: 40, now: answers{40, nil}, later: answers{40, []rental.Instance{running("new", 40)}},
+			waits: 10 * time.Second,
 		},
-		"a rented instance was stopped": {
-			func(t *testing.T, api *fakeAccount, account *Account) {
-				_ = rent(t, account, "new", price) //nolint:errcheck // the next one shows it
-				stopped := running("new", price)
-				stopped.Status = rental.StatusStopped
-				api.set(6, stopped)
-			},
-			func(*fakeAccount) {}, "", 0,
-		},
+		"a rented instance was stopped": {rented: "new", kopH: price, now: answers{6, []rental.Instance{stopped}}},
 		"others rented an instance that is in the burn rate only": {
-			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(price) }, func(*fakeAccount) {}, failure.AboveLimit, 0,
+			now: answers{price, nil}, later: answers{price, nil}, want: failure.AboveLimit,
 		},
 		"others rented an instance that is in the list only": {
-			func(_ *testing.T, api *fakeAccount, _ *Account) { api.set(0, running("other", price)) },
-			func(*fakeAccount) {}, failure.AboveLimit, 0,
+			now: answers{0, []rental.Instance{old}}, later: answers{0, []rental.Instance{old}}, want: failure.AboveLimit,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, limit, func(t *testing.T, api *fakeAccount, account *Account) {
-				test.before(t, api, account)
+				if test.rented != "" {
+					if err := rent(t, account, test.rented, test.kopH); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if test.destroyed {
+					account.Destroyed("old")
+				}
+				api.set(test.now.burn, test.now.listed...)
 				began := time.Now()
-				time.AfterFunc(9*time.Second, func() { test.after(api) })
+				time.AfterFunc(9*time.Second, func() { api.set(test.later.burn, test.later.listed...) })
 				err := rent(t, account, "next", price)
 				if took := time.Since(began); failure.KindOf(err) != test.want || took > test.waits {
 					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)

@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -281,23 +278,6 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
-}
-
-// A creation that rents nothing does not refer to members.
-func TestAccFleet_nothingRented(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: env.Config(config(1, `ssh_key_ids = ["nokey"]`)), ExpectError: words("no such SSH key: nokey"),
-		}, {
-			PreConfig: func() { limitOffers(t, env, 0) },
-			Config:    env.Config(config(1)), ExpectError: words("min_ready is 1. Members that exist are in the state."),
-		}, {
-			Config: env.Config(config(0)), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
-		}},
-	})
 }
 
 // words matches a text with line breaks between its words.
