@@ -21,8 +21,10 @@ func TestApply_AllOrNothing(t *testing.T) {
 		kind    failure.Kind // of a slot
 		took    time.Duration
 	}{
-		"too few offers":  {func(e *env) { e.limit(4) }, 0, failure.NoOffer, time.Minute},
-		"account limit":   {func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0},
+		"too few offers": {func(e *env) { e.limit(4) }, 0, failure.NoOffer, time.Minute},
+		"account limit": {
+			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0,
+		},
 		"a boot fails":    {func(e *env) { e.setOffer(e.offers()[0].ID, failBoots(true)) }, 5, failure.NeedsReplacement, 0},
 		"not as demanded": {func(e *env) { e.edit(once(creates()), smallerDisk) }, 1, failure.NotAsRequested, 0},
 		"not ready in time": {func(e *env) {
@@ -164,8 +166,8 @@ func TestApply_AllKeepsUnknown(t *testing.T) {
 	}
 }
 
-// A killed run's instance that never gets ready is found while offers are missing. The wait for it ends with the failure
-// of another slot, which is no timeout.
+// A killed run's instance that never gets ready is found while offers are missing. The wait for it ends with the
+// failure of another slot, which is no timeout.
 func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(2)) // by a run that is killed then
@@ -183,8 +185,8 @@ func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 	})
 }
 
-// lose4th leaves four offers, of which the last one is taken by someone else when the first create request is sent. It is
-// available again after some time.
+// lose4th leaves four offers, of which the last one is taken by someone else when the first create request is sent. It
+// is available again after some time.
 func (e *env) lose4th(back time.Duration) {
 	e.t.Helper()
 	last, first := e.offers()[3].ID, once(creates())
@@ -199,8 +201,8 @@ func (e *env) lose4th(back time.Duration) {
 }
 
 // With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
-// missing offer. A run that is killed after that is continued by the next one, although the API forgets the keys of what
-// the rollback destroyed: both try the keys of a slot from the same one.
+// missing offer. A run that is killed after that is continued by the next one, although the API forgets the keys of
+// what the rollback destroyed: both try the keys of a slot from the same one.
 func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
 	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
 		e.lose4th(20 * time.Minute)

@@ -404,7 +404,8 @@ func TestApply_NotReady(t *testing.T) {
 	})
 }
 
-// A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is lost.
+// A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is
+// lost.
 func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))

@@ -24,8 +24,8 @@ var chaosSeeds = flag.Uint64("fleet.seeds", 8, "number of `walks` of TestApply_C
 // chaosSteps is the number of applies of a walk.
 const chaosSteps = 12
 
-// Random descriptions, failures, interruptions and kills, with everything that the API document allows: no slot ever has
-// two instances, none is missing from the result, the total cap holds, a success has reached the description, and
+// Random descriptions, failures, interruptions and kills, with everything that the API document allows: no slot ever
+// has two instances, none is missing from the result, the total cap holds, a success has reached the description, and
 // applying again leads there.
 func TestApply_Chaos(t *testing.T) {
 	for seed := range *chaosSeeds {

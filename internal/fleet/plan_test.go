@@ -63,7 +63,8 @@ func TestPlan(t *testing.T) {
 			"replace 0",
 		},
 		"outbid members are kept": {
-			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidKeep }, "",
+			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidKeep },
+			"",
 		},
 		"a stop": {
 			2, []rental.InstanceStatus{"running", "starting"},
@@ -139,8 +140,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// New members join the location of those that stay: of their offer, or as the API returns it. They have what those leave
-// of the total cap.
+// New members join the location of those that stay: of their offer, or as the API returns it. They have what those
+// leave of the total cap.
 func TestSpec_Demand(t *testing.T) {
 	members := existing("running", "running")
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}

@@ -191,7 +191,9 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		"a start that is refused": {
 			"stopped", "running", replies(http.StatusConflict), end{"refused", "stopped", "start"},
 		},
-		"a bid that is refused": {"outbid/running", "running", replies(http.StatusConflict), end{"refused", "outbid", "start"}},
+		"a bid that is refused": {
+			"outbid/running", "running", replies(http.StatusConflict), end{"refused", "outbid", "start"},
+		},
 		"a stop that is refused": {
 			"running", "stopped", replies(http.StatusConflict), end{"refused", "running", "stop"},
 		},

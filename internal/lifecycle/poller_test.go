@@ -138,6 +138,9 @@ func TestPoller_LargeAccount(t *testing.T) {
 		if err := waitFor(t.Context(), p, "accepted", true, rental.StatusRunning); err != nil {
 			t.Error(err)
 		}
+		if api.pages > 3 {
+			t.Errorf("%d pages were read for two waits", api.pages)
+		}
 	})
 }
 
