@@ -42,7 +42,11 @@ func TestApply_Heals(t *testing.T) {
 		first := e.create(spec(4))
 		e.fail(first[1])
 		e.destroy(first[2].Instance.ID)
-		second := e.apply(spec(4), e.read(first))
+		members := e.read(first)
+		if !members[2].Lost() {
+			t.Errorf("after its destruction, a member is %s", members[2].Instance.Status)
+		}
+		second := e.apply(spec(4), members)
 		e.want(second, 4)
 		for i, m := range second.Members {
 			replaced := i == 1 || i == 2

@@ -41,31 +41,22 @@ func TestApply_TotalCap(t *testing.T) {
 	})
 }
 
-// What a killed run rented counts in the total cap before anything else is rented.
-func TestApply_TotalCapWithRecoveredMember(t *testing.T) {
-	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
-		e.create(spec(1))
-		three := spec(3)
-		three.MaxTotalKopH = fleet.RunningKopH([]fleet.Member{{Instance: e.active()[0]}}) + priceOf(e.offers()[0])
-		result := e.apply(three, nil)
-		e.wantLeft(result, 2, 2)
-	})
-}
-
 // A replacement fits under a total cap that the members use up, also if it has to wait for its offer.
-func TestApply_ReplacesAtTotalAfterWait(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offer, first := e.offers()[2], e.create(spec(2))
-		e.fail(first[1])
-		e.limit(0)
-		time.AfterFunc(5*time.Minute, func() {
-			price := first[1].Instance.Price.RunningKopH / 2
-			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: &price})
+func TestApply_ReplacesAtTotal(t *testing.T) {
+	for _, wait := range []time.Duration{0, 5 * time.Minute} {
+		run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+			offer, first := e.offers()[2], e.create(spec(2))
+			e.fail(first[1])
+			e.limit(0)
+			time.AfterFunc(wait, func() {
+				price := first[1].Instance.Price.RunningKopH / 2
+				e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: &price})
+			})
+			two := spec(2)
+			two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
+			e.want(e.apply(two, e.read(first)), 2)
 		})
-		two := spec(2)
-		two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
-		e.want(e.apply(two, e.read(first)), 2)
-	})
+	}
 }
 
 // A wait for offers ends when no offer can fit: the members that stay use the whole total cap.
