@@ -46,13 +46,12 @@ func TestApply_ReplacesAtTotal(t *testing.T) {
 	for _, wait := range []time.Duration{0, 5 * time.Minute} {
 		run(t, simulator.Config{}, func(_ *testing.T, e *env) {
 			offer, first := e.offers()[2], e.create(spec(2))
-			e.fail(first[1])
 			e.limit(0)
 			time.AfterFunc(wait, func() {
 				price := first[1].Instance.Price.RunningKopH / 2
 				e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: &price})
 			})
-			two := spec(2)
+			two := rolling(2, 1)
 			two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
 			e.want(e.apply(two, e.read(first)), 2)
 		})
