@@ -6,9 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 // Cleanup undoes temporary creations of a process before the process ends, because an interrupted or killed CLI does
@@ -18,6 +15,7 @@ type Cleanup struct {
 	ending   bool              // Run was called: nothing more may be created
 	creating int               // creations in progress
 	tasks    map[Text]*cleanup // by their names
+	changed  chan struct{}     // has an element after a change during Run
 }
 
 // Task undoes one creation.
@@ -38,8 +36,13 @@ type cleanup struct {
 	err     error           // of Undo, once it has failed
 }
 
-// cleanupPoll is the pause between two checks of the tasks by Run.
-const cleanupPoll = 10 * time.Millisecond
+// change tells Run about a change. The caller holds the lock.
+func (c *Cleanup) change() {
+	select {
+	case c.changed <- struct{}{}:
+	default: // Run has not begun, or has not yet seen an earlier change
+	}
+}
 
 // Begin records a creation before its request is sent. The caller calls end when the result is registered. ok is false
 // if the process is about to end: then nothing may be created.
@@ -54,6 +57,7 @@ func (c *Cleanup) Begin() (end func(), ok bool) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.creating--
+		c.change()
 	}, true
 }
 
@@ -65,6 +69,7 @@ func (c *Cleanup) Register(ctx context.Context, task Task) {
 		c.tasks = map[Text]*cleanup{}
 	}
 	c.tasks[task.Name] = &cleanup{Task: task, values: context.WithoutCancel(ctx)}
+	c.change()
 }
 
 // Done removes a task that is undone.
@@ -74,15 +79,20 @@ func (c *Cleanup) Done(name Text) {
 	if task, found := c.tasks[name]; found {
 		delete(c.tasks, name)
 		task.OnDone()
+		c.change()
 	}
 }
 
 // Run undoes all creations concurrently, including those in progress, until the deadline of ctx. It returns an error
 // for each object that was not deleted.
 func (c *Cleanup) Run(ctx context.Context) []error {
-	for !c.undo(ctx) {
-		if backoff.Sleep(ctx, cleanupPoll) != nil {
-			break
+	c.mu.Lock()
+	c.ending, c.changed = true, make(chan struct{}, 1)
+	c.mu.Unlock()
+	for !c.undo(ctx) && ctx.Err() == nil {
+		select {
+		case <-c.changed:
+		case <-ctx.Done():
 		}
 	}
 	c.mu.Lock()
@@ -105,7 +115,6 @@ func (c *Cleanup) Run(ctx context.Context) []error {
 func (c *Cleanup) undo(ctx context.Context) (ended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ending = true
 	ended = c.creating == 0
 	deadline, _ := ctx.Deadline()
 	for name, task := range c.tasks {
@@ -125,6 +134,7 @@ func (c *Cleanup) undo(ctx context.Context) (ended bool) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			task.err = err
+			c.change()
 		}()
 	}
 	return ended
