@@ -26,11 +26,17 @@ func ProviderServer(t testing.TB) (tfprotov6.ProviderServer, *tfprotov6.GetProvi
 	return server, schemas
 }
 
-// Value returns a value of a type. Attributes that are missing from a map are null.
+// Value returns a value of a type. Attributes of an object that are missing from a map are null.
 func Value(typ tftypes.Type, value any) tftypes.Value {
 	switch value := value.(type) {
 	case map[string]any:
 		attributes := map[string]tftypes.Value{}
+		if typ, ok := typ.(tftypes.Map); ok {
+			for name, element := range value {
+				attributes[name] = Value(typ.ElementType, element)
+			}
+			return tftypes.NewValue(typ, attributes)
+		}
 		for name, attribute := range typ.(tftypes.Object).AttributeTypes {
 			attributes[name] = Value(attribute, value[name])
 		}

@@ -2,11 +2,14 @@ package provider
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -56,9 +59,12 @@ var login = &credentials.File{Current: fileURL,
 	Credentials: map[string]credentials.Credential{fileURL: {APIKey: fileKey}}}
 
 // All combinations of the sources of address and key. TestConfigure_Errors tests a key from the environment with the
-// address from the file.
+// address from the file. White space around a value is removed; a value of white space only is missing.
 func TestConfigure_Precedence(t *testing.T) {
 	const argURL, envURL = "https://arg.example/api/v1", "https://env.example/api/v1"
+	env := map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}
+	padded := &credentials.File{Current: " " + fileURL + "\n",
+		Credentials: map[string]credentials.Credential{fileURL + "\n": {APIKey: "\t" + fileKey + "\r\n"}}}
 	for name, test := range map[string]struct {
 		baseURL, apiKey string
 		env             map[string]string
@@ -66,23 +72,31 @@ func TestConfigure_Precedence(t *testing.T) {
 		wantURL         string
 		wantKey         string // first characters
 	}{
-		"arguments before environment": {argURL, argumentKey, map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey},
-			login, argURL, "gpr_ARGU"},
-		"address argument, key environment": {argURL, "", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login,
-			argURL, "gpr_ENVI"},
-		"address argument, key file":      {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
-		"address argument, other in file": {argURL, "", nil, login, argURL, ""},
-		"address argument, no key":        {argURL, "", nil, nil, argURL, ""},
-		"address environment, key argument": {"", argumentKey, map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey},
-			login, envURL, "gpr_ARGU"},
-		"environment before file": {"", "", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, login,
-			envURL, "gpr_ENVI"},
-		"address environment, key file":      {"", "", map[string]string{EnvBaseURL: fileURL}, login, fileURL, "gpr_FILE"},
-		"address environment, other in file": {"", "", map[string]string{EnvBaseURL: envURL}, login, envURL, ""},
-		"address file, key argument": {"", argumentKey, map[string]string{EnvAPIKey: envKey}, login, fileURL,
-			"gpr_ARGU"},
-		"file alone":           {"", "", nil, login, fileURL, "gpr_FILE"},
-		"address file, no key": {"", "", nil, &credentials.File{Current: fileURL}, fileURL, ""},
+		"arguments before environment":      {argURL, argumentKey, env, login, argURL, "gpr_ARGU"},
+		"address argument, key environment": {argURL, "", env, login, argURL, "gpr_ENVI"},
+		"address argument, key file":        {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
+		"address argument, other in file":   {argURL, "", nil, login, argURL, ""},
+		"address argument, no key":          {argURL, "", nil, nil, argURL, ""},
+		"address environment, key argument": {"", argumentKey, env, login, envURL, "gpr_ARGU"},
+		"environment before file":           {"", "", env, login, envURL, "gpr_ENVI"},
+		"address environment, key file":     {"", "", map[string]string{EnvBaseURL: fileURL}, login, fileURL, "gpr_FILE"},
+		"address environment, other in file": {
+			"", "", map[string]string{EnvBaseURL: envURL}, login, envURL, "",
+		},
+		"address file, key argument": {"", argumentKey, map[string]string{EnvAPIKey: envKey}, login, fileURL, "gpr_ARGU"},
+		"file alone":                 {"", "", nil, login, fileURL, "gpr_FILE"},
+		"address file, no key":       {"", "", nil, &credentials.File{Current: fileURL}, fileURL, ""},
+
+		"white space, arguments": {" " + argURL + "\n", argumentKey + "\r\n", nil, nil, argURL, "gpr_ARGU"},
+		"white space, environment": {
+			"", "", map[string]string{EnvBaseURL: envURL + "\n", EnvAPIKey: envKey + "\n", envLanguage: "ru\n"}, login,
+			envURL, "gpr_ENVI",
+		},
+		"white space, file":           {"", "", nil, padded, fileURL, "gpr_FILE"},
+		"white space only, arguments": {" ", "\n", env, login, envURL, "gpr_ENVI"},
+		"white space only, environment": {
+			"", "", map[string]string{EnvBaseURL: " ", EnvAPIKey: "\n", envLanguage: "\t"}, login, fileURL, "gpr_FILE",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setHome(t, test.file, 0o600)
@@ -98,42 +112,6 @@ func TestConfigure_Precedence(t *testing.T) {
 			}
 			if meta.KeyStart != test.wantKey || meta.Client.Authenticated() != (test.wantKey != "") {
 				t.Errorf("key starts %q (authenticated %t), want %q", meta.KeyStart, meta.Client.Authenticated(), test.wantKey)
-			}
-		})
-	}
-}
-
-// White space around an address and a key is removed. A value of white space only is missing.
-func TestConfigure_WhiteSpace(t *testing.T) {
-	const argURL, envURL = "https://arg.example/api/v1", "https://env.example/api/v1"
-	padded := &credentials.File{Current: " " + fileURL + "\n",
-		Credentials: map[string]credentials.Credential{fileURL + "\n": {APIKey: "\t" + fileKey + "\r\n"}}}
-	for name, test := range map[string]struct {
-		baseURL, apiKey string
-		env             map[string]string
-		wantURL         string
-		wantKey         string // first characters
-	}{
-		"arguments": {" " + argURL + "\n", argumentKey + "\r\n", nil, argURL, "gpr_ARGU"},
-		"environment": {"", "", map[string]string{EnvBaseURL: envURL + "\n", EnvAPIKey: envKey + "\n", envLanguage: "ru\n"},
-			envURL, "gpr_ENVI"},
-		"file": {"", "", nil, fileURL, "gpr_FILE"},
-		"arguments of white space only": {" ", "\n", map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}, envURL,
-			"gpr_ENVI"},
-		"environment of white space only": {"", "", map[string]string{EnvBaseURL: " ", EnvAPIKey: "\n", envLanguage: "\t"},
-			fileURL, "gpr_FILE"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			setHome(t, padded, 0o600)
-			for name, value := range test.env {
-				t.Setenv(name, value)
-			}
-			meta, diags := configure(model{BaseURL: stringOrNull(test.baseURL), APIKey: stringOrNull(test.apiKey)})
-			if diags.HasError() {
-				t.Fatal(diags)
-			}
-			if got := meta.Client.BaseURL(); got != test.wantURL || meta.KeyStart != test.wantKey {
-				t.Errorf("%s with the key %s, want %s with %s", got, meta.KeyStart, test.wantURL, test.wantKey)
 			}
 		})
 	}
@@ -222,4 +200,29 @@ func stringOrNull(value string) types.String {
 		return types.StringNull()
 	}
 	return types.StringValue(value)
+}
+
+// The other arguments reach the client: its messages are in the language, and a request ends after request_timeout and
+// max_retries.
+func TestConfigure_ClientArguments(t *testing.T) {
+	var languages []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		languages = append(languages, r.Header.Get("Accept-Language"))
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(server.Close)
+	setHome(t, nil, 0)
+	meta, diags := configure(model{
+		BaseURL: types.StringValue(server.URL + "/api/v1"), APIKey: types.StringValue(argumentKey),
+		Language: types.StringValue("ru"), RequestTimeout: types.StringValue("7s"), MaxRetries: types.Int64Value(0),
+	})
+	if diags.HasError() {
+		t.Fatal(diags)
+	}
+	if _, err := meta.Client.GetMe(t.Context()); err == nil || len(languages) != 1 || languages[0] != "ru" {
+		t.Errorf("%v after requests in %q, want one in ru", err, languages)
+	}
+	if got := meta.Client.RequestTimeout(); got != 7*time.Second {
+		t.Errorf("the timeout of a request is %s", got)
+	}
 }

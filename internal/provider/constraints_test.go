@@ -3,41 +3,57 @@ package provider
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 )
 
-// constraints maps texts of validators, plan modifiers and defaults to what the description of the attribute must
-// contain, where $1 and $2 are parts of the text.
-var constraints = []struct{ text, description string }{
-	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2"},
-	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2."},
-	{`^value must be one of: \["(.+)"\]$`, "Valid values: `$1`"},
-	{`^(?:string length must be|(?:set|list) must contain) at least 1\b`, " not be empty."},
-	{`^UTF-8 character count must be between (\d+) and (\d+)$`, " $1 to $2 characters."},
-	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 "},
-	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 "},
-	{`^Ensure that one and only one attribute`, "Exactly one of "},
-	{`^must be a duration\b`, "Go duration such as `"},
-	{`^must be a string containing a sequence of decimal numbers`, "Go duration such as `"},
-	{`^must be a model slug without commas`, "without commas"},
-	{`^All values in the (set|map) must be configured`, ""},
-	{`^must be two capital letters`, "in upper case"},
-	{`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1"},
-	{`also these are set: "\[(\w+)\]"`, "Requires `$1`."},
-	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)"},
-	{`^a SHA256 fingerprint`, "SHA256 fingerprint"},
-	{`^one line of a public key file`, "One line of a public key file"},
-	{`^a container image with a tag`, "with a tag"},
-	{`^value defaults to (.+)$`, "Defaults to `$1`"},
-	{`recreate the resource|replaces the instance|forces a new resource`, "Changing this forces a new resource to be "},
-	{`^Once set, the value|^Another spelling of the same image`, ""},
+// constraint is a text of validators, plan modifiers or defaults, as a pattern, with what the description of the
+// attribute must contain: $1 and $2 are parts of the text. In the other direction, an argument whose description
+// matches promise must have a constraint with this promise.
+type constraint struct{ text, description, promise string }
+
+const (
+	upTo       = ` Up to \d`
+	goDuration = "Go duration such as `"
+	replaces   = "Changing this forces a new resource to be "
+)
+
+var constraints = []constraint{
+	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2", `Must be between \d`},
+	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2.", `Must be at (least|most) `},
+	{`^value must be one of: \["(.+)"\]$`, "Valid values: `$1`", "Valid values: `"},
+	{`^(?:string length must be|(?:set|list) must contain) at least 1\b`, " not be empty.", ` not be empty\.`},
+	{`^UTF-8 character count must be between (\d+) and (\d+)$`, " $1 to $2 characters.", `\d to \d+ characters`},
+	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 ", upTo},
+	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 ", upTo},
+	{`^Ensure that one and only one attribute`, "Exactly one of ", ""},
+	{`^must be a duration\b`, goDuration, goDuration},
+	{`^must be a string containing a sequence of decimal numbers`, goDuration, goDuration},
+	{`^must be a model slug without commas`, "without commas", "without commas"},
+	{`^All values in the (set|map) must be configured`, "", ""},
+	{`^must be two capital letters`, "in upper case", "in upper case"},
+	{
+		`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1",
+		"letters, digits, dots, underscores",
+	},
+	{`also these are set: "\[(\w+)\]"`, "Requires `$1`.", "Requires `"},
+	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)", "Regular expression"},
+	{`^a SHA256 fingerprint`, "SHA256 fingerprint", "^SHA256 fingerprint"},
+	{`^one line of a public key file`, "One line of a public key file", "^One line of a public key"},
+	{`^a container image with a tag`, "with a tag", "with a tag"},
+	{`^value defaults to (.+)$`, "Defaults to `$1`", ""},
+	{`recreate the resource|replaces the instance|forces a new resource`, replaces, replaces},
+	{`^Once set, the value|^Another spelling of the same image`, "", ""},
 }
 
+// replacedByPlan are the types whose ModifyPlan replaces them.
+var replacedByPlan = []string{"*instance.instanceResource.", "*sshkey.keyResource."}
+
 // The description of each attribute contains its bounds, its valid values and its default, and states whether a change
-// forces a replacement. The kinds of schemas have no common exported interface, but the same names of methods and
+// forces a replacement; and nothing else than what the schema has. The kinds of schemas have no common exported interface, but the same names of methods and
 // fields.
 func TestDescriptions_StateConstraints(t *testing.T) {
 	p := reflect.ValueOf(&gpurentProvider{process: new(process)})
@@ -74,10 +90,15 @@ func checkAttributes(t *testing.T, path string, parent reflect.Value) {
 	for _, name := range attributes.MapKeys() {
 		attribute, path := attributes.MapIndex(name).Elem(), path+"."+name.String()
 		description := attribute.FieldByName("MarkdownDescription").String() + attribute.FieldByName("Description").String()
+		var texts []string
 		for _, field := range []string{"Validators", "PlanModifiers", "Default"} {
-			for _, text := range constraintTexts(t, attribute.FieldByName(field)) {
-				checkConstraint(t, path, description, text)
-			}
+			texts = append(texts, constraintTexts(t, attribute.FieldByName(field))...)
+		}
+		for _, text := range texts {
+			checkConstraint(t, path, description, text)
+		}
+		if attribute.FieldByName("Optional").Bool() || attribute.FieldByName("Required").Bool() {
+			checkPromises(t, path, description, texts)
 		}
 		checkAttributes(t, path, attribute)
 	}
@@ -120,4 +141,20 @@ func checkConstraint(t *testing.T, path, description, text string) {
 		}
 	}
 	t.Errorf("%s: no rule for the description of %q", path, text)
+}
+
+// checkPromises checks that an argument has the constraints that its description states.
+func checkPromises(t *testing.T, path, description string, texts []string) {
+	t.Helper()
+	for _, c := range constraints {
+		promised := c.promise != "" && regexp.MustCompile(c.promise).MatchString(description)
+		kept := slices.ContainsFunc(constraints, func(same constraint) bool {
+			return same.promise == c.promise && slices.ContainsFunc(texts, regexp.MustCompile(same.text).MatchString)
+		}) || c.promise == replaces && slices.ContainsFunc(replacedByPlan, func(typ string) bool {
+			return strings.HasPrefix(path, typ)
+		})
+		if promised && !kept {
+			t.Errorf("%s: nothing enforces %q, only %v: %q", path, c.promise, texts, description)
+		}
+	}
 }

@@ -2,8 +2,10 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +14,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
+
+var aKey = "test" + strings.Repeat("0", 40)
 
 // endlessService lists offers and transactions without end, with 200 items per page. Each hundredth page of
 // transactions has refunds.
@@ -59,13 +66,10 @@ func TestDataSources_EndlessLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int64
-			resp := readDataSource(t, endlessService(t, &requests), test.dataSource, test.config)
-			switch {
-			case test.failure == "" && len(resp.Diagnostics) > 0:
-				t.Error(resp.Diagnostics[0].Detail)
-			case test.failure != "" && (len(resp.Diagnostics) == 0 ||
-				!strings.Contains(resp.Diagnostics[0].Detail, test.failure)):
-				t.Errorf("%v, want an error", resp.Diagnostics)
+			p := configured(t, map[string]any{"base_url": endlessService(t, &requests), "api_key": aKey})
+			_, diags := p.data(test.dataSource, test.config)
+			if text := texts(diags); (text != "") != (test.failure != "") || !strings.Contains(text, test.failure) {
+				t.Errorf("%q, want %q", text, test.failure)
 			}
 			if requests.Load() != test.requests {
 				t.Errorf("%d requests, want %d", requests.Load(), test.requests)
@@ -96,33 +100,101 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, missing}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp := readDataSource(t, server.URL+"/api/v1", test.dataSource, map[string]any{test.argument: test.value})
-			if len(resp.Diagnostics) != len(test.want) {
-				t.Fatalf("%d diagnostics, want %d: %v", len(resp.Diagnostics), len(test.want), resp.Diagnostics)
+			p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
+			_, diags := p.data(test.dataSource, map[string]any{test.argument: test.value})
+			if len(diags) != len(test.want) {
+				t.Fatalf("%d diagnostics, want %d: %s", len(diags), len(test.want), texts(diags))
 			}
 			for i, want := range test.want {
-				if !strings.Contains(resp.Diagnostics[i].Detail, want) {
-					t.Errorf("%q is not in: %s", want, resp.Diagnostics[i].Detail)
+				if !strings.Contains(diags[i].Detail, want) {
+					t.Errorf("%q is not in: %s", want, diags[i].Detail)
 				}
 			}
 		})
 	}
 }
 
-// readDataSource configures a provider and reads a data source.
-func readDataSource(t *testing.T, baseURL, name string, values map[string]any) *tfprotov6.ReadDataSourceResponse {
-	t.Helper()
-	server, schemas := acctest.ProviderServer(t)
-	config := acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(),
-		map[string]any{"base_url": baseURL, "api_key": "test" + strings.Repeat("0", 40)}))
-	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: config})
-	if err != nil || len(configured.Diagnostics) > 0 {
-		t.Fatal(err, configured)
+// lookups returns the arguments of a data source that select one item: once for each argument that can.
+func lookups(schema *tfprotov6.Schema) (all []map[string]any) {
+	required := map[string]any{}
+	for _, a := range schema.Block.Attributes {
+		if a.Required {
+			required[a.Name] = "anything"
+		}
 	}
-	config = acctest.Pack(t, acctest.Value(schemas.DataSourceSchemas[name].ValueType(), values))
-	resp, err := server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: config})
-	if err != nil {
-		t.Fatal(err)
+	for _, a := range schema.Block.Attributes {
+		if value, ok := lookupArguments[a.Name]; ok && a.Optional && a.Computed {
+			one := maps.Clone(required)
+			one[a.Name] = value
+			all = append(all, one)
+		}
 	}
-	return resp
+	if len(all) == 0 {
+		all = append(all, required)
+	}
+	return all
+}
+
+// lookupArguments are the arguments that select one item in a data source with several of them, with a value.
+var lookupArguments = map[string]any{
+	"id": "anything", "slug": "anything", "name": "anything", "prefix": "anything",
+	"fingerprint": "SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo",
+}
+
+// A data source with several arguments that select its item requires exactly one of them.
+func TestDataSources_ExactlyOneLookupArgument(t *testing.T) {
+	server, all := acctest.ProviderServer(t)
+	for name, schema := range all.DataSourceSchemas {
+		one := lookups(schema)
+		if len(one) == 1 {
+			continue
+		}
+		both := maps.Clone(one[0])
+		maps.Copy(both, one[1])
+		for _, arguments := range []map[string]any{{}, both, one[0], one[1]} {
+			resp, err := server.ValidateDataResourceConfig(t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{
+				TypeName: name, Config: acctest.Pack(t, acctest.Value(schema.ValueType(), arguments)),
+			})
+			if must(t, resp, err); (len(resp.Diagnostics) == 0) != (len(arguments) == 1) {
+				t.Errorf("%s with %v: %s", name, arguments, texts(resp.Diagnostics))
+			}
+		}
+	}
+}
+
+// requiredScope matches the scope in the description of a type.
+var requiredScope = regexp.MustCompile("Requires the\\s+scope\\s+`([a-z:]+)`")
+
+// A data source reports an error of the service with the next step, and never returns it as an empty result. One whose
+// description names a scope reports a missing key, and a key without the scope; the others need no key.
+func TestDataSources_ReportErrors(t *testing.T) {
+	testhome.Use(t, t.TempDir())
+	t.Setenv(provider.EnvAPIKey, "")
+	env := acctest.Start(t)
+	narrow := env.Secret(`{"name":"narrow","scopes":["user:write"]}`)
+	for name, schema := range schemas(t).DataSourceSchemas {
+		scope := requiredScope.FindStringSubmatch(schema.Block.Description)
+		for _, lookup := range lookups(schema) {
+			fails := func(key any, want string) {
+				t.Helper()
+				config := map[string]any{"base_url": env.BaseURL, "api_key": key, "max_retries": int64(0)}
+				_, diags := configured(t, config).data(name, lookup)
+				text := texts(diags)
+				if !regexp.MustCompile(want).MatchString(text) || want == "" && strings.Contains(text, "Missing API key") {
+					t.Errorf("%s with %v: %q does not match %q", name, lookup, text, want)
+				}
+			}
+			if err := env.AddFault(simulator.Fault{Path: "/", Status: 503}); err != nil {
+				t.Fatal(err)
+			}
+			fails(env.APIKey, `(?s)^Cannot (read|list) .*provider_unavailable.*Run again`)
+			env.ClearFaults()
+			if scope == nil {
+				fails(nil, "")
+				continue
+			}
+			fails(nil, "^Missing API key: ")
+			fails(narrow, `(?s)^Cannot (read|list) .*lacks the scope `+scope[1])
+		}
+	}
 }

@@ -66,44 +66,6 @@ func TestAccProvider_importExamples(t *testing.T) {
 	}
 }
 
-// An empty id is an error without a request.
-func TestAccProvider_emptyImportIDs(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	config, types := providerBlock, slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
-	for _, name := range types {
-		config += example(t, "resources/"+name+"/resource.tf")
-	}
-	w := env.Workspace(config)
-	cli, err := acctest.CLI()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const message = "Error: Empty import id"
-	if output, err := w.Try("import", "-no-color", "gpurent_instance.trainer", ""); err == nil ||
-		!strings.Contains(output, message) {
-		t.Errorf("import command: %v: %s", err, output)
-	}
-	importID := regexp.MustCompile(`\bid( *)= "[^"]+"`)
-	for file, row := range map[string]string{"import-by-string-id.tf": rowImport, "import-by-identity.tf": rowIdentity} {
-		if !cli.Has(versions(t)[row][cli.Name]) {
-			continue
-		}
-		blocks := ""
-		for _, name := range types {
-			blocks += importID.ReplaceAllString(example(t, "resources/"+name+"/"+file), `id$1= " "`)
-		}
-		w.Configure(config + blocks)
-		output, err := w.Try("plan", "-no-color")
-		if n := strings.Count(output, message); err == nil || n != len(types) {
-			t.Errorf("%s: %v, %d errors, want %d: %s", file, err, n, len(types), output)
-		}
-	}
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests, want 0: %v", n, env.Requests())
-	}
-}
-
 // example returns a file below examples/.
 func example(t *testing.T, path string) string {
 	t.Helper()

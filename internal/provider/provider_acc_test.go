@@ -3,11 +3,8 @@ package provider_test
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -63,42 +60,6 @@ func TestAccProvider_exampleIsValid(t *testing.T) {
 	if output := env.ExampleWorkspace("provider").Run("validate", "-no-color"); !strings.Contains(output, "Success!") {
 		t.Errorf("validate: %s", output)
 	}
-	if n := len(env.Requests()); n != 0 {
-		t.Errorf("%d requests, want 0", n)
-	}
-}
-
-func TestAccProvider_language(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	const config = "\ndata \"gpurent_instance_logs\" \"none\" {\n  instance_id = \"ins_none\"\n}\n"
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.Provider(`language = "ru"`) + config, ExpectError: regexp.MustCompile(`[А-я]{3}`)},
-			{Config: env.Provider() + config, ExpectError: regexp.MustCompile(`Instance\s+not\s+found`)},
-		},
-	})
-}
-
-func TestAccProvider_invalidConfiguration(t *testing.T) {
-	env := acctest.Start(t)
-	const read = "\ndata \"gpurent_gpus\" \"all\" {}\n"
-	var steps []resource.TestStep
-	for _, test := range []struct{ config, message string }{
-		{env.Provider(`language = "fr"`), `value must be one of`},
-		{env.Provider(`request_timeout = "soon"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
-		{env.Provider(`request_timeout = "0s"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
-		{env.Provider(`request_timeout = "-1s"`), `must\s+be\s+a\s+duration\s+above\s+zero`},
-		{`provider "gpurent" { base_url = "http://rent.example/api/v1" }`, `http`},
-		{`provider "gpurent" { base_url = "" }`, `at least 1`},
-		{"provider \"gpurent\" {\n  base_url = \"https://rent.example/api/v1\"\n  max_retries = -1\n}\n",
-			`between 0 and 100`},
-	} {
-		steps = append(steps, resource.TestStep{Config: test.config + read, PlanOnly: true,
-			ExpectError: regexp.MustCompile(test.message)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 	if n := len(env.Requests()); n != 0 {
 		t.Errorf("%d requests, want 0", n)
 	}

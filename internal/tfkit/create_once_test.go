@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,319 +12,224 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-type object struct {
-	id, kind string
-}
+type object struct{ id, kind string }
 
-// fakeService creates objects, and loses requests and responses on demand.
-type fakeService struct {
-	visible      map[string]time.Time // creation times by object id
-	lag          time.Duration        // from a creation until a list contains the object
-	late         time.Duration        // until a request whose response was lost creates its object
-	objects      []object
-	creates      int
-	loseResponse map[int]bool // numbers of the creations whose response is lost
-	loseRequest  map[int]bool // numbers of the creations whose request is lost
-	listErr      error        // the error of all lists after the first
-	lists        int
-}
-
-var errLost = &rental.Error{Message: "lost", OutcomeUnknown: true}
-
-func (s *fakeService) create(kind string) (object, error) {
-	s.creates++
-	if s.loseRequest[s.creates] {
-		return object{}, errLost
-	}
-	created := object{fmt.Sprint("id", len(s.objects)+1), kind}
-	s.objects = append(s.objects, created)
-	if s.visible == nil {
-		s.visible = map[string]time.Time{}
-	}
-	s.visible[created.id] = time.Now()
-	if s.loseResponse[s.creates] {
-		s.visible[created.id] = time.Now().Add(s.late)
-		return object{}, errLost
-	}
-	return created, nil
-}
-
-// listed returns the objects that a list currently contains.
-func (s *fakeService) listed() []object {
-	var listed []object
-	for _, one := range s.objects {
-		if !time.Now().Before(s.visible[one.id].Add(s.lag)) {
-			listed = append(listed, one)
-		}
-	}
-	return listed
-}
+// errors of create requests. errUnreadable is that of a 201 of which only the id can be read.
+var (
+	errRequestLost  = &rental.Error{Message: "request lost", OutcomeUnknown: true}
+	errResponseLost = &rental.Error{Message: "response lost", OutcomeUnknown: true}
+	errConflict     = &rental.Error{Status: 409, Code: rental.CodeConflict}
+	errUnreadable   = errors.New("unreadable")
+	errDown         = errors.New("down")
+)
 
 // inFlight is how long a request may be in flight.
 const inFlight = 30 * time.Second
 
-func (s *fakeService) once(kind string) CreateOnce[object] {
+// fakeService creates objects. Its errors are those of the first create requests.
+type fakeService struct {
+	errors  []error
+	lag     time.Duration // from a creation until a list contains the object
+	listErr error         // of all lists after the first
+
+	objects []object
+	visible map[string]time.Time // from which a list contains an object, by id
+	creates int
+	lists   int
+}
+
+func (s *fakeService) create(kind string) (object, error) {
+	s.creates++
+	var err error
+	if len(s.errors) >= s.creates {
+		err = s.errors[s.creates-1]
+	}
+	if errors.Is(err, errRequestLost) || errors.Is(err, errConflict) {
+		return object{}, err
+	}
+	created := object{fmt.Sprint("id", s.creates), kind}
+	s.objects = append(s.objects, created)
+	s.visible[created.id] = time.Now().Add(s.lag)
+	if errors.Is(err, errResponseLost) {
+		return object{}, err
+	}
+	return created, err
+}
+
+func (s *fakeService) list() (listed []object, err error) {
+	if s.lists++; s.lists > 1 && s.listErr != nil {
+		return nil, s.listErr
+	}
+	for _, one := range s.objects {
+		if !time.Now().Before(s.visible[one.id]) {
+			listed = append(listed, one)
+		}
+	}
+	return listed, nil
+}
+
+// once returns the creation of a round object.
+func (s *fakeService) once() CreateOnce[object] {
+	s.visible = map[string]time.Time{}
 	return CreateOnce[object]{
 		Creations: new(Creations), InFlight: inFlight,
-		List: func(context.Context) ([]object, error) {
-			if s.lists++; s.lists > 1 && s.listErr != nil {
-				return nil, s.listErr
-			}
-			return s.listed(), nil
-		},
-		Create:  func(context.Context) (object, error) { return s.create(kind) },
-		ID:      func(t object) string { return t.id },
-		Matches: func(t object) bool { return t.kind == kind },
+		List:    func(context.Context) ([]object, error) { return s.list() },
+		Create:  func(context.Context) (object, error) { return s.create("round") },
+		ID:      func(o object) string { return o.id },
+		Matches: func(o object) bool { return o.kind == "round" },
 	}
 }
 
+// discard deletes an object, and fails after the end of ctx.
+func (s *fakeService) discard(ctx context.Context, o object) error {
+	s.objects = slices.DeleteFunc(s.objects, func(one object) bool { return one == o })
+	return ctx.Err()
+}
+
 func TestCreateOnce(t *testing.T) {
-	old := object{"old", "round"}
+	theirs := object{"theirs", "round"}
 	for name, test := range map[string]struct {
-		service            fakeService
-		wantID             string
-		wantErr            error
-		creates, wantCount int
+		service     fakeService
+		during      []object // objects that others create at the first request
+		discard     bool     // an object is useless without its response
+		interrupted string   // "before" or "during" the first request
+		slow        time.Duration
+		want        string // the id
+		wantErr     error
+		creates     int
+		left        []string // ids; only want if empty
 	}{
-		"immediate success": {fakeService{}, "id1", nil, 1, 1},
-		"response lost":     {fakeService{loseResponse: map[int]bool{1: true}}, "id1", nil, 1, 1},
-		"request lost":      {fakeService{loseRequest: map[int]bool{1: true}}, "id1", nil, 2, 1},
+		"success":       {creates: 1, want: "id1"},
+		"response lost": {service: fakeService{errors: []error{errResponseLost}}, creates: 1, want: "id1"},
+		"request lost":  {service: fakeService{errors: []error{errRequestLost}}, creates: 2, want: "id2"},
 		"request lost, then response lost": {
-			fakeService{loseRequest: map[int]bool{1: true}, loseResponse: map[int]bool{2: true}}, "id1", nil, 2, 1,
-		},
-		"an older object that matches is ignored": {
-			fakeService{objects: []object{old}, loseRequest: map[int]bool{1: true}}, "id2", nil, 2, 2,
-		},
-		"all requests lost": {
-			fakeService{loseRequest: map[int]bool{1: true, 2: true, 3: true}}, "", errLost, 3, 0,
-		},
-		"list lags": {
-			fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight - time.Second}, "id1", nil, 1, 1,
-		},
-		"object created late": {
-			fakeService{loseResponse: map[int]bool{1: true}, late: inFlight - time.Second}, "id1", nil, 1, 1,
+			service: fakeService{errors: []error{errRequestLost, errResponseLost}}, creates: 2, want: "id2",
 		},
 		"three losses": {
-			fakeService{loseRequest: map[int]bool{1: true, 2: true}, loseResponse: map[int]bool{3: true}, lag: inFlight / 2},
-			"id1", nil, 3, 1,
+			service: fakeService{errors: []error{errRequestLost, errRequestLost, errResponseLost}, lag: inFlight / 2},
+			creates: 3, want: "id3",
 		},
-		"response lost, then the list fails": {
-			fakeService{loseResponse: map[int]bool{1: true}, listErr: errors.New("down")}, "", errLost, 1, 1,
+		"all requests lost": {
+			service: fakeService{errors: []error{errRequestLost, errRequestLost, errRequestLost}},
+			creates: 3, wantErr: errRequestLost,
+		},
+		"the list lags": {
+			service: fakeService{errors: []error{errResponseLost}, lag: inFlight - time.Second}, creates: 1, want: "id1",
+		},
+		"the list fails": {
+			service: fakeService{errors: []error{errResponseLost}, listErr: errDown},
+			creates: 1, wantErr: errDown, left: []string{"id1"},
+		},
+		"an older object matches": {
+			service: fakeService{errors: []error{errRequestLost}, objects: []object{theirs}},
+			creates: 2, want: "id2", left: []string{"theirs", "id2"},
+		},
+		"a new object of another client does not match": {
+			service: fakeService{errors: []error{errResponseLost}}, during: []object{{"theirs", "square"}},
+			creates: 1, want: "id1", left: []string{"theirs", "id1"},
+		},
+		"of two new objects, another client may use one": {
+			service: fakeService{errors: []error{errResponseLost}}, during: []object{theirs}, discard: true,
+			creates: 1, wantErr: errResponseLost, left: []string{"theirs", "id1"},
+		},
+		"a conflict": {service: fakeService{errors: []error{errConflict}}, creates: 1, wantErr: errConflict},
+		"a conflict with the object of the lost response": {
+			service: fakeService{errors: []error{errResponseLost, errConflict}, lag: inFlight + 10*time.Second},
+			creates: 2, want: "id1",
+		},
+		"only the id can be read": {service: fakeService{errors: []error{errUnreadable}}, creates: 1, want: "id1"},
+		"only the id can be read, discard": {
+			service: fakeService{errors: []error{errUnreadable}}, discard: true, creates: 2, want: "id2",
+		},
+		"response lost, discard": {
+			service: fakeService{errors: []error{errResponseLost}}, discard: true, creates: 2, want: "id2",
+		},
+		"response lost, discard an object that the list contains late": {
+			service: fakeService{errors: []error{errResponseLost}, lag: inFlight + time.Second}, slow: 5 * time.Second,
+			discard: true, creates: 2, want: "id2",
+		},
+		"interrupted before the request": {interrupted: "before", wantErr: context.Canceled},
+		"interrupted, success":           {interrupted: "during", creates: 1, want: "id1"},
+		"interrupted, request lost": {
+			service: fakeService{errors: []error{errRequestLost}}, interrupted: "during", creates: 1, wantErr: errRequestLost,
+		},
+		"interrupted, response lost": {
+			service: fakeService{errors: []error{errResponseLost}}, interrupted: "during", creates: 1, want: "id1",
+		},
+		"interrupted, response lost, discard": {
+			service: fakeService{errors: []error{errResponseLost}}, interrupted: "during", discard: true,
+			creates: 1, wantErr: errResponseLost,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
 				s := test.service
-				got, err := s.once("round").Run(t.Context())
-				if got.id != test.wantID || !errors.Is(err, test.wantErr) {
-					t.Errorf("got %q, %v; want %q, %v", got.id, err, test.wantID, test.wantErr)
+				once := s.once()
+				if test.discard {
+					once.Discard = s.discard
 				}
-				if s.creates != test.creates || len(s.objects) != test.wantCount {
-					t.Errorf(
-						"%d creations, %d objects; want %d and %d",
-						s.creates,
-						len(s.objects),
-						test.creates,
-						test.wantCount,
-					)
+				list, create := once.List, once.Create
+				once.List = func(ctx context.Context) ([]object, error) {
+					if test.interrupted == "before" {
+						interrupt()
+					}
+					return list(ctx)
+				}
+				once.Create = func(ctx context.Context) (object, error) {
+					if s.creates == 0 {
+						s.objects = append(s.objects, test.during...)
+					}
+					if test.interrupted == "during" {
+						interrupt()
+					}
+					time.Sleep(test.slow)
+					if ctx.Err() != nil {
+						t.Error("the interruption cancels the request")
+					}
+					return create(ctx)
+				}
+				start := time.Now()
+				got, err := once.Run(ctx)
+				if got.id != test.want || !errors.Is(err, test.wantErr) || s.creates != test.creates {
+					t.Errorf("got %q, %v after %d requests, want %q, %v", got.id, err, s.creates, test.want, test.wantErr)
+				}
+				var left []string
+				for _, one := range s.objects {
+					left = append(left, one.id)
+				}
+				want := test.left
+				if want == nil && test.want != "" {
+					want = []string{test.want}
+				}
+				if !slices.Equal(left, want) {
+					t.Errorf("the objects are %v, want %v", left, want)
+				}
+				if took := time.Since(start); test.wantErr == errConflict && (took > 0 || s.lists > 1) {
+					t.Errorf("a definitive error after %s and %d lists", took, s.lists)
 				}
 			})
 		})
 	}
 }
 
-// Of two new objects that match, another run may use one: both stay.
-func TestCreateOnce_IgnoresOtherObjects(t *testing.T) {
-	for theirs, fails := range map[string]bool{"square": false, "round": true} {
-		s := fakeService{loseResponse: map[int]bool{1: true}}
-		once := s.once("round")
-		create := once.Create
-		once.Create = func(ctx context.Context) (object, error) {
-			if s.creates == 0 { // another client creates an object first
-				s.objects = append(s.objects, object{"theirs", theirs})
-			}
-			return create(ctx)
-		}
-		if got, err := once.Run(t.Context()); (err != nil) != fails || !fails && got.kind != "round" {
-			t.Errorf("got %+v, %v", got, err)
-		}
-	}
-}
-
-func TestCreateOnce_DiscardsAfterLostResponse(t *testing.T) {
-	s := fakeService{loseResponse: map[int]bool{1: true}}
-	once := s.once("round")
-	var discarded []string
-	once.Discard = func(_ context.Context, t object) error {
-		discarded = append(discarded, t.id)
-		return nil
-	}
-	got, err := once.Run(t.Context())
-	if err != nil || got.id != "id2" || len(discarded) != 1 || discarded[0] != "id1" {
-		t.Errorf("got %+v, %v, discarded %v; want the second object, with the first discarded", got, err, discarded)
-	}
-}
-
-func TestCreateOnce_InterruptedBeforeCreate(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	s := fakeService{}
-	once := s.once("round")
-	list := once.List
-	once.List = func(ctx context.Context) ([]object, error) {
-		defer cancel()
-		return list(ctx)
-	}
-	if _, err := once.Run(ctx); !errors.Is(err, context.Canceled) || s.creates != 0 {
-		t.Errorf("%v after %d requests", err, s.creates)
-	}
-}
-
-// A conflict after a lost response may be caused by the object that the earlier request created.
-func TestCreateOnce_ConflictAfterLostResponse(t *testing.T) {
+// A creation does not return the object of an earlier creation of the process, which the first list may not contain.
+// Another service can have the same ids.
+func TestCreateOnce_EarlierCreations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conflict := &rental.Error{Status: 409, Code: rental.CodeConflict}
-		s := fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight + 10*time.Second}
-		once := s.once("round")
-		create := once.Create
-		once.Create = func(ctx context.Context) (object, error) {
-			if len(s.objects) > 0 {
-				return object{}, conflict
-			}
-			return create(ctx)
-		}
-		if got, err := once.Run(t.Context()); err != nil || got.id != "id1" {
-			t.Errorf("got %+v, %v; want the object of the first request", got, err)
-		}
-	})
-}
-
-func TestCreateOnce_Conflict(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakeService{}
-		once := s.once("round")
-		once.Create = func(context.Context) (object, error) {
-			s.creates++
-			return object{}, &rental.Error{Status: 409, Code: rental.CodeConflict}
-		}
-		start := time.Now()
-		_, err := once.Run(t.Context())
-		if !rental.IsConflict(err) || s.creates != 1 || s.lists != 1 || time.Since(start) > 0 {
-			t.Errorf("%v after %d requests, %d lists and %s", err, s.creates, s.lists, time.Since(start))
-		}
-	})
-}
-
-// If only the id of a response can be read, the id identifies the created object.
-func TestCreateOnce_UnreadableResponse(t *testing.T) {
-	for _, discard := range []bool{false, true} {
-		s := fakeService{}
-		once := s.once("round")
-		create := once.Create
-		once.Create = func(ctx context.Context) (object, error) {
-			created, err := create(ctx)
-			if s.creates == 1 {
-				err = errors.Join(err, errors.New("unreadable"))
-			}
-			return created, err
-		}
-		want, discarded := "id1", 0
-		if discard {
-			want = "id2"
-			once.Discard = func(_ context.Context, one object) error {
-				discarded++
-				return nil
-			}
-		}
-		if got, err := once.Run(t.Context()); err != nil || got.id != want || (discarded == 1) != discard {
-			t.Errorf("got %+v, %v, %d discarded; want %s", got, err, discarded, want)
-		}
-	}
-}
-
-// A creation does not return the object of an earlier creation in the same process, even if the first list did not
-// contain that object.
-func TestCreateOnce_IgnoresEarlierCreations(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakeService{loseRequest: map[int]bool{2: true}, lag: 3 * time.Second}
-		once := s.once("round")
-		for _, want := range []string{"id1", "id2"} {
+		s := fakeService{errors: []error{nil, errRequestLost}, lag: 3 * time.Second}
+		once := s.once()
+		for _, want := range []string{"id1", "id3"} {
 			if got, err := once.Run(t.Context()); err != nil || got.id != want {
 				t.Errorf("got %+v, %v; want %s", got, err, want)
 			}
 		}
-	})
-}
-
-// An object whose response was lost, and which lists contain only after InFlight, is discarded if it appears before Run
-// ends.
-func TestCreateOnce_DiscardsLateObject(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakeService{loseResponse: map[int]bool{1: true}, lag: inFlight + time.Second}
-		once := s.once("round")
-		create := once.Create
-		once.Create = func(ctx context.Context) (object, error) {
-			time.Sleep(5 * time.Second)
-			return create(ctx)
-		}
-		var discarded []string
-		once.Discard = func(_ context.Context, one object) error {
-			discarded = append(discarded, one.id)
-			return nil
-		}
-		if got, err := once.Run(t.Context()); err != nil || got.id != "id2" || len(discarded) != 1 || discarded[0] != "id1" {
-			t.Errorf("got %+v, %v, discarded %v", got, err, discarded)
+		another := fakeService{errors: []error{errResponseLost}}
+		elsewhere := another.once()
+		elsewhere.Service, elsewhere.Creations = "https://another.example", once.Creations
+		if got, err := elsewhere.Run(t.Context()); err != nil || got.id != "id1" || another.creates != 1 {
+			t.Errorf("the other service: got %+v, %v after %d requests", got, err, another.creates)
 		}
 	})
-}
-
-// After an interruption, Run still determines the outcome of the request in flight: it returns or discards the object,
-// but does not send the request again.
-func TestCreateOnce_InterruptedDuringCreate(t *testing.T) {
-	for name, test := range map[string]struct {
-		service fakeService
-		discard bool
-		wantID  string
-		wantErr error
-		left    int
-	}{
-		"response received":      {fakeService{}, false, "id1", nil, 1},
-		"request lost":           {fakeService{loseRequest: map[int]bool{1: true}}, false, "", errLost, 0},
-		"response lost":          {fakeService{loseResponse: map[int]bool{1: true}}, false, "id1", nil, 1},
-		"response lost, discard": {fakeService{loseResponse: map[int]bool{1: true}}, true, "", errLost, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				s := test.service
-				once := s.once("round")
-				create := once.Create
-				once.Create = func(ctx context.Context) (object, error) {
-					cancel()
-					if ctx.Err() != nil {
-						t.Error("the context of the creation was canceled")
-					}
-					return create(ctx)
-				}
-				if test.discard {
-					once.Discard = func(ctx context.Context, _ object) error {
-						s.objects = nil
-						return ctx.Err()
-					}
-				}
-				got, err := once.Run(ctx)
-				if got.id != test.wantID || !errors.Is(err, test.wantErr) || s.creates != 1 || len(s.objects) != test.left {
-					t.Errorf(
-						"got %q, %v after %d requests, %d objects exist; want %q, %v after 1, %d objects",
-						got.id,
-						err,
-						s.creates,
-						len(s.objects),
-						test.wantID,
-						test.wantErr,
-						test.left,
-					)
-				}
-			})
-		})
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // The detail for every error code contains the message, the reference and a next step.
@@ -89,6 +90,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
+		"list too long":         {tooLong(t), []string{"it has more than 1 pages", "does not read longer lists", "GET /instances"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -96,13 +98,26 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			if len(diags) != 1 || diags[0].Summary() != "Cannot create instance" {
 				t.Fatalf("got %v", diags)
 			}
+			detail := diags[0].Detail()
 			for _, want := range test.want {
-				if !strings.Contains(diags[0].Detail(), want) {
-					t.Errorf("%q is not in: %s", want, diags[0].Detail())
+				if !strings.Contains(detail, want) {
+					t.Errorf("%q is not in: %s", want, detail)
 				}
+			}
+			if notSent := strings.Contains(detail, "No request was sent"); notSent != (name == "not sent") {
+				t.Errorf("no request was sent: %t", notSent)
 			}
 		})
 	}
+}
+
+// tooLong returns the error of the client for a list that is too long.
+func tooLong(t *testing.T) error {
+	t.Helper()
+	client := rentaltest.Client(t, &pages{entries: make([]any, 1), endless: true})
+	options := rental.ListOptions{MaxPages: 1}
+	_, err := rental.Collect(client.ListInstances(t.Context(), rental.ListInstancesQuery{ListOptions: options}))
+	return err
 }
 
 func TestAddAPIError_AttributeIssues(t *testing.T) {

@@ -1,7 +1,7 @@
 package tfkit
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +26,7 @@ func TestLookup_Find(t *testing.T) {
 		{"twice", "B", "two"},
 		{"", "no slug", "me"},
 	}
+	const noName = "No template with this name"
 	const existing = `Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), vllm ("vLLM server"), ` +
 		`mine-1 ("Trainer"), mine-2 ("Trainer"), noname, cafe ("Café"), twice ("A"), twice ("B"), "no slug". ` +
 		"The data source gpurent_templates lists all of them.\n\nPerhaps elsewhere."
@@ -35,18 +36,12 @@ func TestLookup_Find(t *testing.T) {
 		found           string
 		summary, detail string
 	}{
-		"a name":           {name: "PyTorch 2.5", among: catalog, found: "pytorch"},
-		"composed letters": {name: "Caf\u00e9", among: catalog, found: "cafe"},
-		"a key":            {key: "vllm", among: catalog, found: "vllm"},
-		"different case": {
-			name: "trainer", among: catalog, summary: "No template with this name", detail: existing,
-		},
-		"no-break space": {
-			name: "PyTorch\u00a02.5", among: catalog, summary: "No template with this name", detail: existing,
-		},
-		"a key instead of a name": {
-			name: "vllm", among: catalog, summary: "No template with this name", detail: existing,
-		},
+		"a name":                  {name: "PyTorch 2.5", among: catalog, found: "pytorch"},
+		"composed letters":        {name: "Caf\u00e9", among: catalog, found: "cafe"},
+		"a key":                   {key: "vllm", among: catalog, found: "vllm"},
+		"different case":          {name: "trainer", among: catalog, summary: noName, detail: existing},
+		"no-break space":          {name: "PyTorch\u00a02.5", among: catalog, summary: noName, detail: existing},
+		"a key instead of a name": {name: "vllm", among: catalog, summary: noName, detail: existing},
 		"a name instead of a key": {
 			key: "Trainer", among: catalog, summary: "No template with this slug", detail: existing,
 		},
@@ -60,7 +55,7 @@ func TestLookup_Find(t *testing.T) {
 			detail: "Set name instead of slug, or delete what you do not need:\n  twice (\"A\"): one\n  twice (\"B\"): two",
 		},
 		"no objects": {
-			name: "x", summary: "No template with this name",
+			name: "x", summary: noName,
 			detail: "The list of the API contains no template.\n\nPerhaps elsewhere.",
 		},
 	} {
@@ -88,29 +83,14 @@ func TestLookup_Find(t *testing.T) {
 
 // A message names at most ten objects, and contains no control characters of the API.
 func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
-	var many []Named
-	for i := range 500 {
-		many = append(many, Named{fmt.Sprintf("ins_%03d", i), "worker", "running"})
-	}
-	several, none := diag.Diagnostics{}, diag.Diagnostics{}
-	bySlug.Find(&several, "", "worker", "", many)
-	bySlug.Find(&none, "", "ins_", "", many)
-	for _, diags := range []diag.Diagnostics{several, none} {
-		detail := diags[0].Detail()
-		if strings.Count(detail, "ins_") != maxListed || !strings.Contains(detail, "… and 490 more") {
-			t.Errorf("want ten objects and the number of the others:\n%s", detail)
-		}
-	}
-
-	var hostile diag.Diagnostics
-	untrusted := "a\x1b[2J\n\nError: all is lost\u202e" + strings.Repeat("y", 5000)
-	bySlug.Find(&hostile, "", untrusted+"!", "", []Named{{untrusted, untrusted, untrusted}})
-	bySlug.Find(&hostile, "", untrusted, "", []Named{{untrusted, untrusted, untrusted}, {untrusted, untrusted, untrusted}})
-	for i, lines := range []int{0, 2} {
-		detail, _, _ := strings.Cut(hostile[i].Detail(), "\n\nHelp: ")
-		text := hostile[i].Summary() + detail
-		if strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != lines || len(text) > 1500 {
-			t.Errorf("%d bytes, with control characters, extra lines or too long: %q", len(text), text)
+	many := slices.Repeat([]Named{{untrusted, untrusted, untrusted}}, 500)
+	for name, first := range map[string]string{untrusted: "Set slug", "other": "Existing"} {
+		var diags diag.Diagnostics
+		bySlug.Find(&diags, "", name, "", many)
+		detail, _, _ := strings.Cut(diags[0].Detail(), "\n\nHelp: ")
+		if strings.ContainsAny(diags[0].Summary()+detail, "\x1b\u202e") || strings.Contains(detail, "\nError") ||
+			len(detail) > 5000 || !strings.HasPrefix(detail, first) || !strings.Contains(detail, "… and 490 more") {
+			t.Errorf("%d bytes: %q", len(detail), detail)
 		}
 	}
 }

@@ -1,0 +1,279 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+)
+
+// The tests in this file hold for every resource, which has its arguments in samples.
+
+func TestResources_HaveSamples(t *testing.T) {
+	want := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
+	if have := slices.Sorted(maps.Keys(samples)); !slices.Equal(have, want) {
+		t.Errorf("samples of %v, want %v", have, want)
+	}
+}
+
+// No resource leaves the state because another account does not have it, neither in a refresh nor in a destruction, or
+// because it is so young that the API may not find it yet. In its own account, it leaves the state with a warning, also
+// at another address at which it was found before.
+func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
+	t.Parallel()
+	for kind, sample := range samples {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			var account atomic.Value // of the key, "" for the actual one
+			account.Store("")
+			env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					emptyAccount(w, r, next, account.Load().(string))
+				})
+			}))
+			created, diags := configured(t, arguments(env)).create(kind, sample)
+			if created.state.IsNull() {
+				t.Fatal(texts(diags))
+			}
+			stays := func(what, want string, after object, diags []*tfprotov6.Diagnostic) {
+				t.Helper()
+				if text := texts(diags); after.state.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
+					t.Errorf("%s: in the state: %t: %s", what, !after.state.IsNull(), text)
+				}
+			}
+			if kind != "gpurent_instance" && kind != "gpurent_fleet" {
+				account.Store("usr_same")
+				after, diags := configured(t, arguments(env)).read(created)
+				stays("the refresh of a new object", "", after, diags)
+			}
+			env.Advance(10 * time.Minute)
+
+			account.Store("usr_other")
+			p := configured(t, arguments(env))
+			after, diags := p.read(created)
+			stays("the refresh", "to the account usr_other", after, diags)
+			after, diags = p.destroy(created)
+			stays("the destruction", "to the account usr_other", after, diags)
+			// Terraform stores an object without its private state if the provider was killed during an update.
+			lost := created
+			lost.private = nil
+			after, diags = p.read(lost)
+			stays("the refresh without private state", "in this account", after, diags)
+			account.Store("unreadable")
+			after, diags = configured(t, arguments(env)).read(created)
+			stays("the refresh in an unreadable account", "belongs to this account", after, diags)
+
+			account.Store("")
+			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
+			found, _ := configured(t, arguments(env)).read(created)
+			account.Store("usr_same")
+			if kind == "gpurent_fleet" {
+				return // a fleet stays in the state with lost members
+			}
+			after, diags = configured(t, arguments(env)).read(found)
+			if text := texts(diags); !after.state.IsNull() || !strings.Contains(text, "no longer exists: "+idOf(t, created)) {
+				t.Errorf("the refresh in its own account: %s", text)
+			}
+		})
+	}
+}
+
+// emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
+func emptyAccount(w http.ResponseWriter, r *http.Request, next http.Handler, id string) {
+	path := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, "/api/v1"), "/"), "/")
+	switch {
+	case id == "" || path[0] == "me" && id == "usr_same":
+		next.ServeHTTP(w, r)
+	case path[0] == "me" && id == "unreadable":
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error":{"code":"unauthorized","message":"unauthorized"}}`)
+	case path[0] == "me":
+		fmt.Fprintf(w, `{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id)
+	case len(path) == 1 && r.Method == http.MethodGet:
+		fmt.Fprint(w, `{"data":[],"next_cursor":null}`)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"code":"not_found","message":"not found"}}`)
+	}
+}
+
+// collections are the resources whose creation has no idempotency key and whose refresh reads a list, with the path of
+// the list. Their data sources have the same names.
+var collections = map[string]string{
+	"gpurent_template": "/templates", "gpurent_ssh_key": "/ssh-keys", "gpurent_api_key": "/api-keys",
+}
+
+// After a lost response to its creation, an object exists once, and the data source for the list contains it. The
+// refresh of the object and all data sources of its kind share one list.
+func TestCollections_CreatedOnceAndListedOnce(t *testing.T) {
+	for kind, list := range collections {
+		t.Run(kind, func(t *testing.T) {
+			env := acctest.Start(t)
+			before := listed(env, list)
+			env.LoseResponse(list)
+			p := configured(t, arguments(env))
+			created, diags := p.create(kind, samples[kind])
+			if len(diags) > 0 || listed(env, list) != before+1 {
+				t.Fatalf("%d objects, before %d: %s", listed(env, list), before, texts(diags))
+			}
+			if all, _ := p.data(kind+"s", nil); !strings.Contains(all, `"`+idOf(t, created)+`"`) {
+				t.Errorf("the data source does not list the object of the same process: %s", all)
+			}
+			env.ClearRequests()
+			p = configured(t, arguments(env))
+			p.read(created)
+			p.data(kind+"s", nil)
+			p.data(kind, map[string]any{"name": "own"})
+			if n := len(env.Requests()); n != 1 {
+				t.Errorf("%d requests, want 1: %v", n, env.Requests())
+			}
+			if kind == "gpurent_api_key" {
+				env.Delete("api-keys/" + idOf(t, created))
+			}
+		})
+	}
+}
+
+// listed returns the number of objects in a list.
+func listed(env *acctest.Env, list string) int {
+	return acctest.List(env, strings.TrimPrefix(list, "/")+"?limit=200", func(struct{}) {})
+}
+
+// While the address or the key is unknown, a refresh keeps the state, with a warning, and an import fails, because the
+// plan would replace an object that it cannot read. An import with an empty id always fails. Nothing sends a request.
+func TestResources_UnknownProviderConfiguration(t *testing.T) {
+	for _, unknown := range []string{"base_url", "api_key", ""} {
+		config := map[string]any{"base_url": "http://127.0.0.1:1/api/v1", "api_key": strings.Repeat("k", 44)}
+		config[unknown] = tftypes.UnknownValue
+		delete(config, "")
+		p := configured(t, config)
+		for kind := range samples {
+			id, want := "id_1", "Provider configuration is unknown"
+			if unknown == "" {
+				id, want = " ", "Empty import id"
+			}
+			resp, err := p.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: kind, ID: id})
+			must(t, resp, err)
+			if len(resp.Diagnostics) != 1 || resp.Diagnostics[0].Summary != want || len(resp.ImportedResources) > 0 {
+				t.Errorf("%s unknown: the import of a %s: %s", unknown, kind, texts(resp.Diagnostics))
+			}
+			if unknown == "" {
+				continue
+			}
+			state := acctest.Pack(t, acctest.Value(p.typeOf(kind), map[string]any{"id": "id_1"}))
+			read, err := p.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: kind, CurrentState: state})
+			must(t, read, err)
+			kept := p.object(kind, read.NewState, nil)
+			if texts := texts(read.Diagnostics); idOf(t, kept) != "id_1" || !strings.HasPrefix(texts, "Not refreshed") {
+				t.Errorf("%s unknown: the refresh of a %s: %s", unknown, kind, texts)
+			}
+			if read.NewIdentity == nil {
+				t.Errorf("%s unknown: the refresh of a %s has no identity", unknown, kind)
+			}
+		}
+	}
+}
+
+// A destroy with an unknown api_key uses the key of the environment, and names it. Without any other key, or with an
+// unknown base_url, it fails without a request. Data sources use no such key.
+func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
+	for name, test := range map[string]struct {
+		unknown   string
+		key       bool // in the environment
+		summary   string
+		destroyed bool
+	}{
+		"key of the environment": {"api_key", true, "API key from GPURENT_API_KEY used", true},
+		"no other key":           {"api_key", false, "Provider configuration is unknown at apply", false},
+		"address":                {"base_url", true, "Provider configuration is unknown at apply", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := acctest.Start(t)
+			created, _ := configured(t, arguments(env)).create("gpurent_template", samples["gpurent_template"])
+			testhome.Use(t, t.TempDir())
+			t.Setenv(provider.EnvBaseURL, "")
+			t.Setenv(provider.EnvAPIKey, "")
+			if test.key {
+				t.Setenv(provider.EnvAPIKey, env.APIKey+"\n")
+			}
+			config := arguments(env)
+			config[test.unknown] = tftypes.UnknownValue
+			p := configured(t, config)
+			env.ClearRequests()
+			if _, diags := p.data("gpurent_templates", map[string]any{"owner": "catalog"}); test.unknown == "api_key" &&
+				(len(diags) > 0 || len(env.Requests()) == 0 || env.Requests()[0].KeyID != "") {
+				t.Errorf("the catalog is not read without a key: %v, %s", env.Requests(), texts(diags))
+			}
+			_, diags := p.destroy(created)
+			if len(diags) != 1 || diags[0].Summary != test.summary {
+				t.Errorf("%s, want %s", texts(diags), test.summary)
+			}
+			if left := env.NoneOwned() != nil; left == test.destroyed {
+				t.Errorf("the template exists: %t", left)
+			}
+		})
+	}
+}
+
+// An argument that is unknown at plan is planned as unknown: Terraform accepts no other final value than a planned one.
+// For an existing object, the plan can also keep the prior value of an argument that applies at creation only.
+func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []any{nil, "p-"} {
+		// No request can be sent.
+		p := configured(t, map[string]any{"base_url": tftypes.UnknownValue, "idempotency_prefix": prefix})
+		for kind, sample := range samples {
+			existing := object{kind, p.sampleState(kind), nil}
+			for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
+				if !attribute.Optional {
+					continue
+				}
+				arguments := maps.Clone(sample)
+				arguments[attribute.Name] = tftypes.UnknownValue
+				if attribute.Name == "offer_id" {
+					arguments["offer_query"] = nil
+				}
+				for _, prior := range []object{p.none(kind), existing} {
+					planned, diags := p.plan(prior, arguments)
+					for _, d := range diags {
+						if d.Severity == tfprotov6.DiagnosticSeverityError {
+							t.Fatalf("%s with %v: %s", kind, arguments, texts(diags))
+						}
+					}
+					value := attributesOf(t, planned.state)[attribute.Name]
+					keeps := !prior.state.IsNull() && value.Equal(attributesOf(t, prior.state)[attribute.Name])
+					if value.IsKnown() && !keeps {
+						t.Errorf("%s.%s is planned as %s; exists: %t", kind, attribute.Name, value, !prior.state.IsNull())
+					}
+				}
+			}
+		}
+	}
+}
+
+// sampleState returns a state with the arguments of a sample, and with texts and numbers for all other attributes.
+func (p plugin) sampleState(kind string) tftypes.Value {
+	values := map[string]any{}
+	for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
+		value, typ := samples[kind][attribute.Name], attribute.ValueType()
+		switch {
+		case value == nil && attribute.Name != "offer_id" && typ.Is(tftypes.String):
+			value = "10m"
+		case value == nil && typ.Is(tftypes.Number):
+			value = int64(10)
+		}
+		values[attribute.Name] = value
+	}
+	return acctest.Value(p.typeOf(kind), values)
+}
