@@ -138,6 +138,11 @@ func TestCollections_CreatedOnceAndListedOnce(t *testing.T) {
 			if n := len(env.Requests()); n != 1 {
 				t.Errorf("%d requests, want 1: %v", n, env.Requests())
 			}
+			p.data("gpurent_gpus", nil)
+			p.data("gpurent_gpu", map[string]any{"slug": "l40s"})
+			if n := len(env.Requests()); n != 2 {
+				t.Errorf("%d requests, want one more for GPU models: %v", n, env.Requests())
+			}
 			if kind == "gpurent_api_key" {
 				env.Delete("api-keys/" + idOf(t, created))
 			}
@@ -158,6 +163,9 @@ func TestResources_UnknownProviderConfiguration(t *testing.T) {
 		config[unknown] = tftypes.UnknownValue
 		delete(config, "")
 		p := configured(t, config)
+		if unknown != "" {
+			readsNothing(t, p)
+		}
 		for kind := range samples {
 			id, want := "id_1", "Provider configuration is unknown"
 			if unknown == "" {
@@ -182,6 +190,23 @@ func TestResources_UnknownProviderConfiguration(t *testing.T) {
 				t.Errorf("%s unknown: the refresh of a %s has no identity", unknown, kind)
 			}
 		}
+	}
+}
+
+// readsNothing checks that a data source and an ephemeral resource report the unknown configuration.
+func readsNothing(t *testing.T, p plugin) {
+	t.Helper()
+	_, diags := p.data("gpurent_template", map[string]any{"name": "own"})
+	if !strings.HasPrefix(texts(diags), "Provider configuration is unknown") {
+		t.Errorf("a template by its name: %s", texts(diags))
+	}
+	const kind = "gpurent_api_key"
+	config := acctest.Value(p.EphemeralResourceSchemas[kind].ValueType(), samples[kind])
+	resp, err := p.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{
+		TypeName: kind, Config: acctest.Pack(t, config),
+	})
+	if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), "such as the name") {
+		t.Errorf("an ephemeral key: %s", texts(resp.Diagnostics))
 	}
 }
 
@@ -223,6 +248,27 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 				t.Errorf("the template exists: %t", left)
 			}
 		})
+	}
+}
+
+// Arguments that exclude each other.
+func TestValidateResourceConfig_Combinations(t *testing.T) {
+	server, all := acctest.ProviderServer(t)
+	for kind, test := range map[string]struct {
+		arguments map[string]any
+		want      string
+	}{
+		"gpurent_api_key":  {map[string]any{"expires_in_days": int64(3), "rotate_before_days": int64(3)}, "at every apply"},
+		"gpurent_template": {map[string]any{"min_disk_gb": int64(50), "recommended_disk_gb": int64(40)}, "below the minimum"},
+	} {
+		arguments := maps.Clone(samples[kind])
+		maps.Copy(arguments, test.arguments)
+		resp, err := server.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+			TypeName: kind, Config: acctest.Pack(t, acctest.Value(all.ResourceSchemas[kind].ValueType(), arguments)),
+		})
+		if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), test.want) {
+			t.Errorf("%s: %q, want %q", kind, texts(resp.Diagnostics), test.want)
+		}
 	}
 }
 

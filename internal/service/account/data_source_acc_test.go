@@ -49,9 +49,3 @@ func TestAccAccountDataSource(t *testing.T) {
 		},
 	})
 }
-
-func TestAccAccountDataSource_requiresScope(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	acctest.Start(t).NeedsScope(t, "billing:read", `(?s)Cannot read the account.*lacks\s+the\s+scope\s+user:read`,
-		`data "gpurent_account" "me" {}`)
-}

@@ -106,42 +106,6 @@ func expiresAfter(want time.Duration) []statecheck.StateCheck {
 	}
 }
 
-// After a lost response, the provider revokes the key without a known secret and creates another one. It does not
-// revoke equal keys of the same configuration.
-func TestAccEphemeralAPIKey_lostResponse(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	// The test expects one lost response, and one request for each revocation.
-	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-	env.LoseResponse("/api-keys")
-	testEphemeral(t, env,
-		resource.TestStep{Config: env.Config(strings.Replace(jobWithEcho("count = 3"), ".job\n", ".job[*].secret\n", 1))})
-	for _, r := range env.Requests() {
-		if r.Method == "DELETE" && r.Status != 204 {
-			t.Errorf("%s %s: status %d, because the key was revoked before", r.Method, r.Path, r.Status)
-		}
-	}
-}
-
-// Arguments that are unknown at plan are validated at apply, before a key is created.
-func TestAccEphemeralAPIKey_unknownArguments(t *testing.T) {
-	env := acctest.Start(t)
-	named := func(name string) string {
-		return "resource \"terraform_data\" \"name\" {\n  input = \"" + name + "\"\n}\n" +
-			strings.Replace(jobWithEcho(), `"job"`+"\n", "terraform_data.name.output\n", 1)
-	}
-	testEphemeral(t, env,
-		resource.TestStep{Config: env.Config(named("")), ExpectError: regexp.MustCompile(`between 1 and 60`)},
-		resource.TestStep{
-			PreConfig: func() {
-				if n := env.CountRequests("POST", "/api-keys"); n != 0 {
-					t.Errorf("%d keys with an invalid name", n)
-				}
-			},
-			Config: env.Config(named("late")), ConfigStateChecks: expiresAfter(day),
-		},
-	)
-}
-
 // A key cannot give scopes that it lacks. The API returns the same error if the key lacks the scope of the request, so
 // the error of the provider contains both.
 func TestAccEphemeralAPIKey_missingPermissions(t *testing.T) {
@@ -169,16 +133,4 @@ func TestAccEphemeralAPIKey_missingPermissions(t *testing.T) {
 	if err := env.Left("api-keys", 5); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestAccEphemeralAPIKey_invalidArguments(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.Refuses(t, [][2]string{
-		{strings.Replace(job(), `"job"`+"\n", `""`+"\n", 1), `between 1 and 60`},
-		{strings.Replace(job(), `["instances:read"]`, `[]`, 1), `at least 1`},
-		{strings.Replace(job(), `"instances:read"`, `"instances:admin"`, 1), `value must be one of`},
-		{job(`expires_in_days = 0`), `between 1 and 3650`},
-		{job(`expires_in_days = 3651`), `between 1 and 3650`},
-	})
 }

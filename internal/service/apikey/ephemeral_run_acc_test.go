@@ -224,58 +224,6 @@ func TestAccEphemeralAPIKey_revocationIsRetriedAtEnd(t *testing.T) {
 	}
 }
 
-// The run can create the key that creates the ephemeral key. The CLIs open an ephemeral resource with known arguments
-// at plan, so the error describes how to postpone that.
-func TestAccEphemeralAPIKey_providerKeyOfSameRun(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	config := func(name string) string {
-		return env.Provider() + `
-resource "gpurent_api_key" "issuer" {
-  name   = "issuer"
-  scopes = ["user:read", "user:write", "instances:read", "instances:write"]
-}
-provider "gpurent" {
-  alias   = "issuer"
-  api_key = gpurent_api_key.issuer.secret
-}
-ephemeral "gpurent_api_key" "job" {
-  provider = gpurent.issuer
-  name     = "` + name + `"
-  scopes   = ["instances:read", "instances:write"]
-}
-provider "gpurent" {
-  alias   = "job"
-  api_key = ephemeral.gpurent_api_key.job.secret
-}
-resource "gpurent_template" "mine" {
-  provider = gpurent.job
-  name     = "Mine"
-  image    = "ubuntu:24.04"
-}
-`
-	}
-	workspace := env.Workspace(config("job"))
-	const advice = "use it in an argument of an ephemeral resource, such as the name"
-	if output, err := workspace.Try("plan", "-no-color"); err == nil || !strings.Contains(acctest.Words(output), advice) {
-		t.Errorf("plan: %v, want advice:\n%s", err, output)
-	}
-	workspace.Configure(config("job ${gpurent_api_key.issuer.id}"))
-	workspace.Run("apply", "-auto-approve", "-no-color")
-	if err := env.Left("api-keys", 2); err != nil {
-		t.Error(err)
-	}
-	// The destroy revokes the issuer first, so the run cannot revoke the ephemeral key.
-	output := acctest.Words(workspace.Run("destroy", "-auto-approve", "-no-color"))
-	if !strings.Contains(output, "Warning: Cannot revoke API key") {
-		t.Errorf("the destroy has no warning about the remaining key:\n%s", output)
-	}
-	env.Delete("api-keys/" + acctest.Fetch[struct{ Data []struct{ ID string } }](env, "api-keys").Data[1].ID)
-	if err := env.OnlyKeyLeft(); err != nil {
-		t.Error(err)
-	}
-}
-
 // useJobKey is a configuration that uses the ephemeral key.
 const useJobKey = `
 provider "gpurent" {

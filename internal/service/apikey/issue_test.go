@@ -1,12 +1,106 @@
 package apikey
 
 import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// With all quirks of the simulator, which lose responses and delay lists, a creation leaves only the key that it
+// returns. A wrong local clock makes no difference, even before the first response.
+func TestIssue_AllQuirks(t *testing.T) {
+	created := 0 // three lost responses are an error
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			offset := time.Duration(int(seed)%3-1) * time.Hour
+			service, err := simulator.New(simulator.Config{
+				Seed: seed + 1, Market: simulator.MarketStill, APIKey: apiKey, Quirks: []string{"all"},
+				Clock: simulator.ClockManual, Step: 10 * time.Second, Start: time.Now().Add(offset),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost := &loser{next: service.Handler()}
+			client, err := rental.New(rental.Config{
+				BaseURL: "https://rent.example/api/v1", APIKey: apiKey, Transport: lost, MaxRetries: 3,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			meta, days := &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}, int64(1)
+			issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"},
+				ExpiresInDays: &days})
+			var left []string
+			for _, key := range listKeys(t, service) {
+				if key.Name == "job" && key.ID != issued.ID {
+					left = append(left, key.ID)
+				}
+			}
+			if err == nil {
+				created++
+			}
+			if len(left) > 0 || (err == nil) != (issued.Secret != "") {
+				t.Errorf("seed %d: issued %s, %v; unknown keys: %v", seed+1, issued.ID, err, left)
+			}
+		})
+	}
+	if created < 15 {
+		t.Errorf("%d of 20 creations succeed", created)
+	}
+}
+
+var apiKey = "test" + strings.Repeat("0", 40)
+
+// loser sends requests to a handler, and loses the response to the first creation.
+type loser struct {
+	next http.Handler
+	lost bool
+}
+
+func (l *loser) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	recorder := httptest.NewRecorder()
+	defer func() {
+		if recover() != nil { // the handler cuts the connection
+			resp, err = nil, http.ErrServerClosed
+		}
+	}()
+	req = req.Clone(context.WithoutCancel(req.Context()))
+	req.RemoteAddr = "127.0.0.1:1"
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	l.next.ServeHTTP(recorder, req)
+	if req.Method == http.MethodPost && !l.lost {
+		l.lost = true
+		return nil, http.ErrServerClosed
+	}
+	return recorder.Result(), nil
+}
+
+// listKeys returns the keys of the account without quirks.
+func listKeys(t *testing.T, service *simulator.Simulator) []rental.APIKey {
+	t.Helper()
+	ctx := simulator.WithoutQuirks(context.WithoutCancel(t.Context()))
+	req := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/api-keys", nil)
+	req.RemoteAddr = "127.0.0.1:1"
+	req.Header.Set("Authorization", "Bearer "+apiKey)
+	resp := httptest.NewRecorder()
+	service.Handler().ServeHTTP(resp, req)
+	var page struct{ Data []rental.APIKey }
+	if err := json.Unmarshal(resp.Body.Bytes(), &page); err != nil {
+		t.Fatalf("%v in %s", err, resp.Body)
+	}
+	return page.Data
+}
 func TestMayBeCreated(t *testing.T) {
 	days, at := int64(1), time.Now()
 	create := rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read", "billing:read"}, ExpiresInDays: &days}

@@ -56,17 +56,3 @@ func TestAccAPIKeyList_filters(t *testing.T) {
 		t.Errorf("unknown source: %v", err)
 	}
 }
-
-func TestAccAPIKeyList_resultsImportWithoutChanges(t *testing.T) {
-	t.Parallel()
-	acctest.Needs(t, "1.14.0", "")
-	env := acctest.Start(t)
-	w := env.Workspace(env.Provider())
-	env.Post("api-keys", `{"name":"ci","scopes":["instances:read","billing:read"],"expires_in_days":30}`)
-	env.Post("api-keys", `{"name":"и\u0306од","scopes":["user:read"]}`)
-	for _, f := range w.Adopt(listBlock("all", `source = "api"`)) {
-		if f.Resource["secret"] != nil {
-			t.Errorf("%s has a secret", f.Name)
-		}
-	}
-}

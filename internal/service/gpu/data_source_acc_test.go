@@ -1,7 +1,6 @@
 package gpu_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -39,40 +38,4 @@ func TestAccGPUDataSource(t *testing.T) {
 			},
 		},
 	})
-}
-
-func TestAccGPUDataSource_errors(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	config := func(slug string) string {
-		return env.ProviderWithoutKey() + "data \"gpurent_gpu\" \"one\" {\n  slug = \"" + slug + "\"\n}\n"
-	}
-	var steps []resource.TestStep
-	for slug, message := range map[string]string{
-		"rtx4090":  `(?s)No GPU model with this slug.*Existing: .*gpurent_gpus\s+lists\s+all`,
-		"RTX 4090": `(?s)No GPU model with this slug.*rtx_4090\s+\("`,
-		"":         `at\s+least\s+1`,
-	} {
-		steps = append(steps, resource.TestStep{Config: config(slug), ExpectError: regexp.MustCompile(message)})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
-}
-
-// All data sources share one list request.
-func TestAccGPUDataSource_sharesOneList(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	// The test counts requests.
-	env := acctest.Start(t, acctest.WithoutQuirks("small-pages", "gateway-errors"))
-	w := env.Workspace(env.Config(`
-data "gpurent_gpus" "all" {}
-data "gpurent_gpu" "several" {
-  for_each = toset(["rtx_4090", "rtx_3090", "l40s"])
-  slug     = each.key
-}
-`))
-	env.ClearRequests()
-	w.Run("plan")
-	if n := len(env.Requests()); n != 1 {
-		t.Errorf("%d requests, want 1: %v", n, env.Requests())
-	}
 }

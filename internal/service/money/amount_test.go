@@ -3,14 +3,10 @@ package money
 import (
 	"errors"
 	"math"
-	"math/big"
 	"strings"
 	"testing"
 	"unicode"
 
-	"pgregory.net/rapid"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -59,18 +55,6 @@ func TestParseRubles_Errors(t *testing.T) {
 	if _, err := parseRubles(strings.Repeat("x", 1<<20)); len(err.Error()) > 400 {
 		t.Errorf("the error for a text of 1 MiB has %d bytes", len(err.Error()))
 	}
-}
-
-// parseRubles parses amounts that the provider formats, with both kinds of spaces.
-func TestParseRubles_FormattedAmounts(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		kop := rapid.Int64().Draw(rt, "kop")
-		for _, formatted := range []string{rubles.Format(big.NewInt(kop), " "), string(tfkit.Rubles(kop))} {
-			if got, err := parseRubles(formatted); err != nil || got != kop {
-				rt.Errorf("%d: formatted %q, parsed %d, %v", kop, formatted, got, err)
-			}
-		}
-	})
 }
 
 // A parsed amount has the digits of the text, and is equal after formatting and parsing.

@@ -1,7 +1,6 @@
 package money_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -33,23 +32,6 @@ func TestAccBalanceDataSource(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("currency"), knownvalue.StringExact("RUB")),
 				},
 			},
-		},
-	})
-}
-
-func TestAccBalanceDataSource_requiresScope(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	narrow := env.Secret(`{"name":"narrow","scopes":["instances:read"]}`)
-	const config = `data "gpurent_balance" "now" {}`
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.ProviderWithoutKey() + config, ExpectError: regexp.MustCompile(`(?s)Missing API key.*GPURENT_API_KEY`)},
-			{Config: env.ProviderWithKey(narrow) + config,
-				ExpectError: regexp.MustCompile(`(?s)forbidden.*lacks\s+the\s+scope`)},
-			{Config: env.ProviderWithKey("gpr_"+"0123456789012345678901234567890123456789") + config,
-				ExpectError: regexp.MustCompile(`(?s)unauthorized.*wrong,\s+expired\s+or\s+revoked`)},
 		},
 	})
 }

@@ -2,7 +2,6 @@ package money_test
 
 import (
 	"math/big"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -75,25 +74,4 @@ func TestAccMoneyFunctions_precision(t *testing.T) {
 			},
 		}},
 	})
-}
-
-func TestAccMoneyFunctions_errors(t *testing.T) {
-	env := acctest.Start(t)
-	var steps []resource.TestStep
-	for call, words := range map[string]string{
-		`format_rub(0.5)`:           `0\.5\s+is\s+not\s+a\s+whole\s+number\s+of\s+kopecks`,
-		`format_rub(1/3)`:           `not\s+a\s+whole\s+number`,
-		`format_rub(1e200)`:         `out\s+of\s+range`,
-		`format_rub(null)`:          `null`,
-		`kopecks("1,234.56")`:       `"1,234\.56"\s+is\s+not\s+an\s+amount\s+in\s+rubles`,
-		`kopecks(1e30)`:             `out\s+of\s+range`,
-		`monthly_kop(0.5)`:          `0\.5\s+is\s+not\s+a\s+whole\s+number\s+of\s+kopecks`,
-		`monthly_kop(pow(10, 400))`: `out\s+of\s+range`,
-	} {
-		steps = append(steps, resource.TestStep{
-			Config: env.Config(`output "it" { value = provider::gpurent::` + call +
-				` }`), PlanOnly: true, ExpectError: regexp.MustCompile(words),
-		})
-	}
-	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }

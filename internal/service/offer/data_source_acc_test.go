@@ -92,12 +92,3 @@ resource "gpurent_instance" "trainer" {
 		}
 	}
 }
-
-func TestAccOfferDataSource_invalidArguments(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.Refuses(t, [][2]string{
-		{offerConfig(""), `at\s+least\s+1`},
-		{`data "gpurent_offer" "picked" {}`, `"id" is required`},
-	})
-}

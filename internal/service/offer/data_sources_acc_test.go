@@ -66,23 +66,6 @@ func TestAccOffersDataSource(t *testing.T) {
 	})
 }
 
-func TestAccOffersDataSource_invalidArguments(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.Refuses(t, [][2]string{
-		{config(`num_gpus = [3]`), `value must be one of`},
-		{config(`min_gpus = 0`), `at least 1`},
-		{config(`type = "spot"`), `value must be one of`},
-		{config(`country = ["nl"]`), `two\s+capital\s+letters`},
-		{config(`gpu = ["rtx_4090,rtx_3090"]`), `without\s+commas`},
-		{config(`gpu = []`), `at least 1`},
-		{config(`min_reliability = 1.5`), `between 0`},
-		{config(`max_price_kop_h = -1`), `at least 0`},
-		{config(`order = "random"`), `value must be one of`},
-		{config(`max_results = 0`), `at least 1`},
-	})
-}
-
 func TestAccOffersDataSource_unknownGPU(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))

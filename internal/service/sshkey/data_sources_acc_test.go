@@ -50,29 +50,3 @@ func TestAccSSHKeysDataSource(t *testing.T) {
 		},
 	})
 }
-
-// A list that is read after an apply has its changes, and resources and data sources share one request.
-func TestAccSSHKeysDataSource_sharesOneList(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	// The test checks that a new key is listed immediately, and counts requests.
-	env := acctest.Start(t, acctest.WithoutQuirks("lagging-list", "small-pages", "gateway-errors"))
-	const list = "data \"gpurent_ssh_keys\" \"all\" {\n  depends_on = [gpurent_ssh_key.laptop]\n}\noutput " +
-		"\"fingerprints\" {\n  value = data.gpurent_ssh_keys.all.ssh_keys[*].fingerprint\n}\n"
-	w := env.Workspace(env.Config(config(exampleKey), list, "data \"gpurent_ssh_keys\" \"before\" {}\n"))
-	w.Run("apply", "-auto-approve")
-	if got := w.Run("output", "-json",
-		"fingerprints"); !regexp.MustCompile(regexp.QuoteMeta(fingerprint)).MatchString(got) {
-		t.Errorf("the new key is not listed: %s", got)
-	}
-	env.ClearRequests()
-	w.Run("plan")
-	if n := len(env.Requests()); n != 1 {
-		t.Errorf("%d requests for a resource and two lists: %v", n, env.Requests())
-	}
-}
-
-func TestAccSSHKeysDataSource_requiresScope(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	acctest.Start(t).NeedsScope(t, "instances:read", `(?s)Cannot list SSH keys.*lacks\s+the\s+scope\s+user:read`,
-		`data "gpurent_ssh_keys" "all" {}`)
-}

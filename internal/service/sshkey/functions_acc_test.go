@@ -37,18 +37,3 @@ func TestAccSSHFingerprint(t *testing.T) {
 		t.Errorf("%d requests, want 0", n)
 	}
 }
-
-// The function returns the fingerprint of the resource.
-func TestAccSSHFingerprint_equalsResource(t *testing.T) {
-	env := acctest.Start(t)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: env.Config(config(exampleKey), "output \"same\" {\n  value = "+
-				"provider::gpurent::ssh_fingerprint(gpurent_ssh_key.laptop.public_key) == gpurent_ssh_key.laptop.fingerprint\n}\n"),
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownOutputValue("same", knownvalue.Bool(true)),
-			},
-		}},
-	})
-}

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"pgregory.net/rapid"
 )
 
 const ecdsaKey = "ecdsa-sha2-nistp256 " +
@@ -57,19 +56,4 @@ func TestFingerprint_ErrorsWithoutInput(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", publicKey, err.Text, words)
 		}
 	}
-}
-
-// White space and the comment do not change the fingerprint.
-func TestFingerprint_IgnoresSpaceAndComment(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		space := rapid.StringMatching(`[ \t]{1,4}`)
-		around := rapid.StringMatching(`[ \t\r\n]{0,4}`)
-		comment := rapid.StringMatching(`[^\r\n]*`).Filter(func(s string) bool { return !strings.Contains(s, "PRIVATE KEY") })
-		kind, key, _ := strings.Cut(line, " ")
-		input := around.Draw(rt, "before") + kind + space.Draw(rt, "between") + key + space.Draw(rt, "after") +
-			comment.Draw(rt, "comment") + around.Draw(rt, "end")
-		if got, err := callFingerprint(input); err != nil || !got.Equal(types.StringValue(fingerprint)) {
-			rt.Errorf("%q: got %s, %v", input, got, err)
-		}
-	})
 }

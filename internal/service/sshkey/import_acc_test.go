@@ -3,7 +3,6 @@ package sshkey_test
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -14,18 +13,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
-
-// The API does not return the key, so the generated configuration has the fingerprint.
-func TestAccSSHKey_generatedConfiguration(t *testing.T) {
-	env := acctest.Start(t)
-	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
-	generated := acctest.Words(env.Generated("resources/gpurent_ssh_key/import-by-string-id.tf", id))
-	for _, want := range []string{`name = "laptop"`, `public_key = "SHA256:`} {
-		if !strings.Contains(generated, want) {
-			t.Errorf("no %s in:\n%s", want, generated)
-		}
-	}
-}
 
 // The fingerprint of an imported key and the key are equivalent in a configuration. A fingerprint cannot create a key.
 func TestAccSSHKey_fingerprintOfImportedKey(t *testing.T) {

@@ -4,10 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 const (
@@ -86,23 +82,4 @@ func FuzzParse_ErrorsWithoutInput(f *testing.F) {
 			t.Errorf("%q: unexpected error %v", text, err)
 		}
 	})
-}
-
-// The diagnostic of the validator does not contain the value.
-func TestIsPublicKey_DiagnosticWithoutInput(t *testing.T) {
-	const private = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
-	for _, value := range []string{private, "ssh-ed25519 " + private, "b3BlbnNzaC1rZXktdjEAAAAA"} {
-		var resp validator.StringResponse
-		isPublicKey.ValidateString(t.Context(), validator.StringRequest{
-			Path: path.Root("public_key"), ConfigValue: types.StringValue(value),
-		}, &resp)
-		if !resp.Diagnostics.HasError() {
-			t.Errorf("%q: no error", value)
-		}
-		for _, d := range resp.Diagnostics {
-			if strings.Contains(d.Summary()+d.Detail(), "b3BlbnNzaC1") {
-				t.Errorf("the diagnostic contains the value: %s", d.Detail())
-			}
-		}
-	}
 }

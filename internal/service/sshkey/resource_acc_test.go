@@ -3,9 +3,7 @@ package sshkey_test
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -54,75 +52,6 @@ func TestAccSSHKey_createReplaceImport(t *testing.T) {
 				plancheck.ResourceActionDestroyBeforeCreate)},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
-	})
-}
-
-func TestAccSSHKey_importWithConfiguredKey(t *testing.T) {
-	env := acctest.Start(t)
-	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
-	imported := func(publicKey string) string {
-		return env.Config(config(publicKey), fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{
-				Config:           imported(exampleKey),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringExact(id)),
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("public_key"), knownvalue.StringExact(exampleKey)),
-				},
-			},
-		},
-	})
-	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
-		t.Errorf("%d keys created, want only the imported one", n)
-	}
-}
-
-func TestAccSSHKey_recreatedAfterExternalDelete(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	var id string
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.Config(config(exampleKey)), Check: acctest.RememberID(address, &id)},
-			{
-				PreConfig:        func() { env.Delete("ssh-keys/" + id); env.Advance(time.Minute) },
-				Config:           env.Config(config(exampleKey)),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
-			},
-		},
-	})
-}
-
-func TestAccSSHKey_lostResponse(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.LoseResponse("/ssh-keys")
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps:                    []resource.TestStep{{Config: env.Config(config(exampleKey))}},
-		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
-	})
-	if n := env.CountRequests("POST", "/ssh-keys"); n != 1 {
-		t.Errorf("%d create requests, want 1", n)
-	}
-}
-
-func TestAccSSHKey_invalidArguments(t *testing.T) {
-	env := acctest.Start(t)
-	const secret = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
-	env.Refuses(t, [][2]string{
-		{config("-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret + "\n-----END OPENSSH PRIVATE KEY-----\n"), `private\s+key`},
-		{config("ssh-ed25519 AAAAnonsense"), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
-		{config(""), `not\s+a\s+line\s+of\s+a\s+public\s+key`},
-		{config(exampleKey + "\n" + otherKey), `more\s+than\s+one\s+line`},
-		{config(`command="reboot" ` + exampleKey), `options\s+before\s+the\s+key`},
-		{strings.Replace(config(exampleKey), `"laptop"`+"\n", fmt.Sprintf("%q\n", strings.Repeat("x", 61)), 1),
-			`between 1 and 60`},
 	})
 }
 

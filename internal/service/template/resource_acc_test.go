@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -58,54 +57,6 @@ func TestAccTemplate_createReplaceImport(t *testing.T) {
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
-	})
-}
-
-func TestAccTemplate_recreatedAfterExternalDelete(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	var slug string
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: env.Config(config()), Check: acctest.RememberID(address, &slug)},
-			{PreConfig: func() { env.Delete("templates/" + slug); env.Advance(2 * time.Minute) }, Config: env.Config(config()),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate)},
-		},
-	})
-}
-
-func TestAccTemplate_lostResponse(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.LoseResponse("/templates")
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps:                    []resource.TestStep{{Config: env.Config(config())}},
-		CheckDestroy:             func(*terraform.State) error { return env.NoneOwned() },
-	})
-	if n := env.CountRequests("POST", "/templates"); n != 1 {
-		t.Errorf("%d create requests, want 1", n)
-	}
-}
-
-func TestAccTemplate_invalidArguments(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	env.Refuses(t, [][2]string{
-		{strings.Replace(config(), `"Trainer"`, `"T"`, 1), `between 2 and 60`},
-		{strings.Replace(config(), `"Trainer"`, fmt.Sprintf("%q", strings.Repeat("x", 61)), 1), `between 2 and 60`},
-		{strings.Replace(config(), `"ubuntu:24.04"`, `"ubuntu"`, 1), `without a tag`},
-		{strings.Replace(config(), `"ubuntu:24.04"`, `"Not An Image:1"`, 1), `Not a container image`},
-		{config(`description = "` + strings.Repeat("x", 501) + `"`), `at most 500`},
-		{config(`launch_mode = "vnc"`), `value must be one of`},
-		{config(`ports = [0]`), `between 1 and 65535`},
-		{config(`ports = [1,2,3,4,5,6,7,8,9,10,11]`), `at most 10`},
-		{config(`env = { for i in range(31) : "V${i}" => "1" }`), `at most 30`},
-		{config(`onstart = "` + strings.Repeat("x", 4001) + `"`), `between 1 and 4000`},
-		{config(`min_disk_gb = 9`), `between 10 and 2000`},
-		{config(`min_disk_gb = 50`, `recommended_disk_gb = 40`), `below the minimum`},
-		{config(`ports = [80, null]`), `Null Set Value`}, {config(`env = { A = null }`), `Null Map Value`},
 	})
 }
 
