@@ -14,7 +14,8 @@ import (
 // providerBlock polls without a pause. The environment has the address and the key.
 const providerBlock = "provider \"gpurent\" {\n  poll_interval = \"1ms\"\n  request_timeout = \"3s\"\n}\n"
 
-// The import examples of each resource import the resource of its example into an empty state, without a creation.
+// The import examples of each resource import the resource of its example into an empty state, without a creation, also
+// with a configuration that the CLI generates.
 func TestAccProvider_importExamples(t *testing.T) {
 	t.Parallel()
 	types := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
@@ -49,6 +50,19 @@ func TestAccProvider_importExamples(t *testing.T) {
 		if plan := imported.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
 			t.Errorf("%s: the plan after the import has changes:\n%s", file, plan)
 		}
+	}
+
+	generated := providerBlock
+	for _, name := range types {
+		if name != "gpurent_fleet" { // its arguments cannot be read
+			generated += importID.ReplaceAllString(example(t, "resources/"+name+"/import-by-string-id.tf"),
+				`id = "`+onlyID(t, origin, name)+`"`)
+		}
+	}
+	w := env.Workspace(generated)
+	plan := w.Run("plan", "-no-color", "-generate-config-out=generated.tf")
+	if want := fmt.Sprintf("%d to import, 0 to add, 0 to change, 0 to destroy", len(types)-1); !strings.Contains(plan, want) {
+		t.Errorf("the generated configuration plans a change:\n%s\n%s", w.Read("generated.tf"), plan)
 	}
 
 	imported := env.Workspace(config)

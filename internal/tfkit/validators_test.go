@@ -25,7 +25,8 @@ func TestValidators(t *testing.T) {
 		"DurationOrZero": {DurationOrZero(), []string{"0s", "1h"}, []string{"", "-1s"}},
 	} {
 		fails := func(value types.String) bool {
-			req := validator.SetRequest{Path: path.Root("x"), ConfigValue: types.SetValueMust(types.StringType, []attr.Value{value})}
+			set := types.SetValueMust(types.StringType, []attr.Value{value})
+			req := validator.SetRequest{Path: path.Root("x"), ConfigValue: set}
 			var resp validator.SetResponse
 			Elements(test.validator).ValidateSet(t.Context(), req, &resp)
 			var single validator.StringResponse

@@ -12,14 +12,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// call calls a function with one argument. result is any value of the result type.
-func call(t *testing.T, f function.Function, argument, result attr.Value) (attr.Value, *function.FuncError) {
-	t.Helper()
-	resp := function.RunResponse{Result: function.NewResultData(result)}
-	f.Run(t.Context(), function.RunRequest{Arguments: function.NewArgumentsData([]attr.Value{argument})}, &resp)
-	return resp.Result.Value(), resp.Error
-}
-
 // number parses a number with the precision of Terraform.
 func number(t *testing.T, text string) types.Number {
 	t.Helper()
@@ -30,79 +22,49 @@ func number(t *testing.T, text string) types.Number {
 	return types.NumberValue(f)
 }
 
-// wantArgumentError checks that err is an error about the first argument that contains words. The CLIs add it to a
-// sentence, so it has no final period.
-func wantArgumentError(t *testing.T, err *function.FuncError, words string) {
-	t.Helper()
-	switch {
-	case err == nil:
-		t.Errorf("no error, want %q", words)
-	case err.FunctionArgument == nil || *err.FunctionArgument != 0:
-		t.Errorf("%q has no argument", err.Text)
-	case !strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, "."):
-		t.Errorf("got %q, want %q without a period", err.Text, words)
-	}
-}
-
-func TestFormatRub(t *testing.T) {
-	for kopecks, want := range map[string]string{
-		"0": "0,00 ₽", "-0": "0,00 ₽", "1": "0,01 ₽", "-1": "-0,01 ₽", "99": "0,99 ₽", "100": "1,00 ₽",
-		"123456": "1 234,56 ₽", "-123456": "-1 234,56 ₽",
-		"99999": "999,99 ₽", "100000": "1 000,00 ₽", "123456789": "1 234 567,89 ₽",
-		"9223372036854775807": "92 233 720 368 547 758,07 ₽", "9223372036854775808": "92 233 720 368 547 758,08 ₽",
-		"-123456789012345678901234567890": "-1 234 567 890 123 456 789 012 345 678,90 ₽",
-		"1e30":                            "10 000 000 000 000 000 000 000 000 000,00 ₽",
-		// Approximately the results of 100 * 0.01 and 0.29 * 100 in Terraform.
-		"0." + strings.Repeat("9", 150): "0,01 ₽", "28." + strings.Repeat("9", 150): "0,29 ₽",
-		"-29." + strings.Repeat("0", 150) + "1": "-0,29 ₽", "1e-200": "0,00 ₽",
+// Each function formats or converts whole kopecks of any size, and reports others at its argument.
+func TestFunctions(t *testing.T) {
+	rubles, month := types.StringValue, func(text string) attr.Value { return number(t, text) }
+	for _, test := range []struct {
+		function function.Function
+		argument attr.Value
+		want     attr.Value // nil for an error
+		words    string     // of the error
+	}{
+		{NewFormatRub(), number(t, "-0"), rubles("0,00 ₽"), ""},
+		{NewFormatRub(), number(t, "-1"), rubles("-0,01 ₽"), ""},
+		{NewFormatRub(), number(t, "123456789"), rubles("1 234 567,89 ₽"), ""},
+		{NewFormatRub(), number(t, "-1e30"), rubles("-10 000 000 000 000 000 000 000 000 000,00 ₽"), ""},
+		{NewFormatRub(), number(t, "-1234.56"), nil, "-1234.56 is not a whole number of kopecks"},
+		{NewFormatRub(), number(t, "1e-9"), nil, "1e-09 is not a whole number"},
+		{NewFormatRub(), number(t, "1e200"), nil, "1e+200 is out of range"},
+		{NewFormatRub(), number(t, "-Inf"), nil, "out of range"},
+		{NewKopecks(), types.StringValue("1234.56"), types.Int64Value(123456), ""},
+		{NewKopecks(), types.StringValue("1,234.56"), nil, `"1,234.56" is not an amount`},
+		{NewMonthlyKop(), number(t, "-9000"), month("-6570000"), ""},
+		{NewMonthlyKop(), number(t, "9223372036854775807"), month("6733061586903986339110"), ""},
+		{NewMonthlyKop(), number(t, "0.5"), nil, "not a whole number"},
+		{NewMonthlyKop(), number(t, "1e999"), nil, "out of range"},
 	} {
-		got, err := call(t, NewFormatRub(), number(t, kopecks), types.StringUnknown())
-		if err != nil || !got.Equal(types.StringValue(want)) {
-			t.Errorf("%s: got %s, %v, want %q", kopecks, got, err, want)
+		var definition function.DefinitionResponse
+		test.function.Definition(t.Context(), function.DefinitionRequest{}, &definition)
+		result, err := definition.Definition.Return.NewResultData(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestFormatRub_Errors(t *testing.T) {
-	for kopecks, words := range map[string]string{
-		"0.5":       "0.5 is not a whole number of kopecks",
-		"-1234.56":  "-1234.56 is not a whole number of kopecks",
-		"1e-9":      "1e-09 is not a whole number",
-		"123456.01": "123456.01 is not a whole",
-		"1e200":     "1e+200 is out of range",
-		"-1e400":    "-1e+400 is out of range",
-		"+Inf":      "out of range",
-		"-Inf":      "out of range",
-	} {
-		t.Run(kopecks, func(t *testing.T) {
-			_, err := call(t, NewFormatRub(), number(t, kopecks), types.StringUnknown())
-			wantArgumentError(t, err, words)
-		})
-	}
-}
-
-func TestKopecks(t *testing.T) {
-	got, err := call(t, NewKopecks(), types.StringValue("1234.56"), types.Int64Unknown())
-	if err != nil || !got.Equal(types.Int64Value(123456)) {
-		t.Errorf("got %s, %v", got, err)
-	}
-	_, err = call(t, NewKopecks(), types.StringValue("1,234.56"), types.Int64Unknown())
-	wantArgumentError(t, err, `"1,234.56" is not an amount`)
-}
-
-func TestMonthlyKop(t *testing.T) {
-	for kopH, want := range map[string]string{
-		"0": "0", "1": "730", "9000": "6570000", "-9000": "-6570000",
-		"9223372036854775807": "6733061586903986339110", // more than an int64 holds
-	} {
-		got, err := call(t, NewMonthlyKop(), number(t, kopH), types.NumberUnknown())
-		if err != nil || !got.Equal(number(t, want)) {
-			t.Errorf("%s: got %s, %v, want %s", kopH, got, err, want)
+		resp := function.RunResponse{Result: result}
+		arguments := function.NewArgumentsData([]attr.Value{test.argument})
+		test.function.Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
+		switch failed := resp.Error; {
+		case test.want != nil && (failed != nil || !resp.Result.Value().Equal(test.want)):
+			t.Errorf("%s: got %s, %v, want %s", test.argument, resp.Result.Value(), failed, test.want)
+		case test.want != nil:
+		case failed == nil || failed.FunctionArgument == nil || *failed.FunctionArgument != 0:
+			t.Errorf("%s: %v is no error of the argument", test.argument, failed)
+		case !strings.Contains(failed.Text, test.words) || strings.HasSuffix(failed.Text, "."):
+			// The CLIs add it to a sentence, so it has no final period.
+			t.Errorf("got %q, want %q without a period", failed.Text, test.words)
 		}
-	}
-	for kopH, words := range map[string]string{"0.5": "not a whole number", "1e999": "out of range"} {
-		_, err := call(t, NewMonthlyKop(), number(t, kopH), types.NumberUnknown())
-		wantArgumentError(t, err, words)
 	}
 }
 
