@@ -2,17 +2,6 @@ package acctest
 
 import "testing"
 
-func TestShareOfRun(t *testing.T) {
-	for variable, want := range map[string][2]int{
-		"": {1, 1}, "1/1": {1, 1}, "1/2": {1, 2}, "2/2": {2, 2}, "2/0": {1, 1}, "x": {1, 1},
-	} {
-		t.Setenv("GPURENT_TEST_SHARE", variable)
-		if share, of := shareOfRun(); share != want[0] || of != want[1] {
-			t.Errorf("%q: %d of %d, want %d of %d", variable, share, of, want[0], want[1])
-		}
-	}
-}
-
 func TestOwnShare_WithoutOverlap(t *testing.T) {
 	for n := range 10 {
 		runs := 0

@@ -8,6 +8,8 @@ import (
 )
 
 // The types below have the JSON format in which a CLI prints a provider's schema. Like the CLI, they omit zero values.
+// They have what this provider uses: no blocks, no deprecated or write-only attributes, no variadic functions. A test
+// compares them with the output of the CLI.
 
 type document struct {
 	FormatVersion string                  `json:"format_version"`
@@ -36,18 +38,8 @@ type actionJSON struct {
 
 type blockJSON struct {
 	Attributes      map[string]attributeJSON `json:"attributes,omitempty"`
-	BlockTypes      map[string]nestedJSON    `json:"block_types,omitempty"`
 	Description     string                   `json:"description,omitempty"`
 	DescriptionKind string                   `json:"description_kind"`
-	Deprecated      bool                     `json:"deprecated,omitempty"`
-}
-
-// nestedJSON is a nested block.
-type nestedJSON struct {
-	NestingMode string    `json:"nesting_mode"`
-	Block       blockJSON `json:"block"`
-	MinItems    int64     `json:"min_items,omitempty"`
-	MaxItems    int64     `json:"max_items,omitempty"`
 }
 
 // attributeJSON has either a type or a nested type.
@@ -56,12 +48,10 @@ type attributeJSON struct {
 	NestedType      *objectJSON  `json:"nested_type,omitempty"`
 	Description     string       `json:"description,omitempty"`
 	DescriptionKind string       `json:"description_kind"`
-	Deprecated      bool         `json:"deprecated,omitempty"`
 	Required        bool         `json:"required,omitempty"`
 	Optional        bool         `json:"optional,omitempty"`
 	Computed        bool         `json:"computed,omitempty"`
 	Sensitive       bool         `json:"sensitive,omitempty"`
-	WriteOnly       bool         `json:"write_only,omitempty"`
 }
 
 type objectJSON struct {
@@ -82,12 +72,10 @@ type identityAttributeJSON struct {
 }
 
 type functionJSON struct {
-	Description        string          `json:"description,omitempty"`
-	Summary            string          `json:"summary,omitempty"`
-	DeprecationMessage string          `json:"deprecation_message,omitempty"`
-	ReturnType         tftypes.Type    `json:"return_type"`
-	Parameters         []parameterJSON `json:"parameters,omitempty"`
-	VariadicParameter  *parameterJSON  `json:"variadic_parameter,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Summary     string          `json:"summary,omitempty"`
+	ReturnType  tftypes.Type    `json:"return_type"`
+	Parameters  []parameterJSON `json:"parameters,omitempty"`
 }
 
 type parameterJSON struct {
@@ -129,19 +117,11 @@ func fromSchema(s *tfprotov6.Schema) schemaJSON {
 }
 
 func fromBlock(b *tfprotov6.SchemaBlock) blockJSON {
-	block := blockJSON{
+	return blockJSON{
 		Attributes:      fromAttributes(b.Attributes),
-		BlockTypes:      map[string]nestedJSON{},
 		Description:     b.Description,
 		DescriptionKind: lower(b.DescriptionKind),
-		Deprecated:      b.Deprecated,
 	}
-	for _, n := range b.BlockTypes {
-		block.BlockTypes[n.TypeName] = nestedJSON{
-			NestingMode: lower(n.Nesting), Block: fromBlock(n.Block), MinItems: n.MinItems, MaxItems: n.MaxItems,
-		}
-	}
-	return block
 }
 
 func fromAttributes(all []*tfprotov6.SchemaAttribute) map[string]attributeJSON {
@@ -151,12 +131,10 @@ func fromAttributes(all []*tfprotov6.SchemaAttribute) map[string]attributeJSON {
 			Type:            a.Type,
 			Description:     a.Description,
 			DescriptionKind: lower(a.DescriptionKind),
-			Deprecated:      a.Deprecated,
 			Required:        a.Required,
 			Optional:        a.Optional,
 			Computed:        a.Computed,
 			Sensitive:       a.Sensitive,
-			WriteOnly:       a.WriteOnly,
 		}
 		if nested := a.NestedType; nested != nil {
 			attribute.NestedType = &objectJSON{
@@ -180,22 +158,13 @@ func fromIdentity(s *tfprotov6.ResourceIdentitySchema) identityJSON {
 }
 
 func fromFunction(f *tfprotov6.Function) functionJSON {
-	function := functionJSON{
-		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage,
-		ReturnType: f.Return.Type,
-	}
+	function := functionJSON{Description: f.Description, Summary: f.Summary, ReturnType: f.Return.Type}
 	for _, p := range f.Parameters {
-		function.Parameters = append(function.Parameters, fromParameter(p))
-	}
-	if f.VariadicParameter != nil {
-		variadic := fromParameter(f.VariadicParameter)
-		function.VariadicParameter = &variadic
+		function.Parameters = append(function.Parameters, parameterJSON{
+			Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: p.Type,
+		})
 	}
 	return function
-}
-
-func fromParameter(p *tfprotov6.FunctionParameter) parameterJSON {
-	return parameterJSON{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: p.Type}
 }
 
 // lower returns the JSON name of a mode or kind, which the protocol writes in capitals.

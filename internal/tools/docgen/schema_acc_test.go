@@ -40,3 +40,12 @@ func TestAccDocgen_schemaEqualsThatOfCLI(t *testing.T) {
 		t.Errorf("the CLI's format is %v, ours %s", printed["format_version"], formatVersion)
 	}
 }
+
+func parsed(t *testing.T, content []byte) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal(content, &object); err != nil {
+		t.Fatalf("%v in:\n%s", err, content)
+	}
+	return object
+}
