@@ -51,8 +51,4 @@ func TestAccAPIKeyList_filters(t *testing.T) {
 		!strings.Contains(own[0].Name, "in use here") {
 		t.Errorf("%v; want the provider's own key with a note", own)
 	}
-	if _, err := w.Query(listBlock("x", `source = "mail"`)); err == nil ||
-		!strings.Contains(err.Error(), "must be one of") {
-		t.Errorf("unknown source: %v", err)
-	}
 }
