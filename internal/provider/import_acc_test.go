@@ -61,7 +61,8 @@ func TestAccProvider_importExamples(t *testing.T) {
 	}
 	w := env.Workspace(generated)
 	plan := w.Run("plan", "-no-color", "-generate-config-out=generated.tf")
-	if want := fmt.Sprintf("%d to import, 0 to add, 0 to change, 0 to destroy", len(types)-1); !strings.Contains(plan, want) {
+	want := fmt.Sprintf("%d to import, 0 to add, 0 to change, 0 to destroy", len(types)-1)
+	if !strings.Contains(plan, want) {
 		t.Errorf("the generated configuration plans a change:\n%s\n%s", w.Read("generated.tf"), plan)
 	}
 

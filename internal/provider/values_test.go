@@ -119,7 +119,8 @@ func TestPlan_ReportsNoValues(t *testing.T) {
 		"offer_queries": []any{query}, "type": "on_demand"}
 	for kind, configs := range map[string][]map[string]any{
 		"gpurent_instance": {
-			instance("pytorch", nil), instance("pytorch", nil), instance("canary-template", nil), instance("pytorch", "canary:1"),
+			instance("pytorch", nil), instance("pytorch", nil), instance("canary-template", nil),
+			instance("pytorch", "canary:1"),
 		},
 		"gpurent_fleet": {fleet},
 	} {

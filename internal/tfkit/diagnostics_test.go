@@ -90,7 +90,9 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
-		"list too long":         {tooLong(t), []string{"it has more than 1 pages", "does not read longer lists", "GET /instances"}},
+		"list too long":         {
+			tooLong(t), []string{"it has more than 1 pages", "does not read longer lists", "GET /instances"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics

@@ -3,7 +3,6 @@ package template_test
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -13,29 +12,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
-
-const dataSource = "data.gpurent_template.one"
-
-// dataSourceConfig returns a data block with arguments.
-func dataSourceConfig(arguments ...string) string {
-	return "data \"gpurent_template\" \"one\" {\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
-}
-
-// createTemplate creates an own template outside of Terraform and returns its slug.
-func createTemplate(env *acctest.Env, name string) (slug string) {
-	env.Post("templates", fmt.Sprintf(`{"name":%q,"image":"ubuntu:24.04"}`, name))
-	acctest.List(env, "templates?limit=200", func(t struct{ Slug, Name, Owner string }) {
-		if t.Name == name && t.Owner == "me" {
-			slug = t.Slug
-		}
-	})
-	return slug
-}
-
-// expectAttribute checks an attribute of the data source.
-func expectAttribute(path string, value knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(dataSource, tfjsonpath.New(path), value)
-}
 
 func TestAccTemplateDataSource(t *testing.T) {
 	acctest.FirstCLIOnly(t)
