@@ -90,7 +90,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
-		"list too long":         {
+		"list too long": {
 			tooLong(t), []string{"it has more than 1 pages", "does not read longer lists", "GET /instances"},
 		},
 	} {
