@@ -1,105 +1,390 @@
-package instance
+package instance_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// An action reports every change of the status, and reports regularly while nothing changes.
-func TestActions_ReportProgress(t *testing.T) {
+// fixture is a simulator behind a proxy whose instances boot in three minutes of the fake clock of a synctest bubble,
+// and a provider that polls every five seconds.
+type fixture struct {
+	*testing.T
+	*simulator.Simulator
+	proxy
+	meta       *tfkit.Meta
+	onProgress func(text string) // is called with each progress message of an action
+}
+
+func withFixture(t *testing.T, limits spending.Limits, scenario func(*fixture)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		key := "test" + strings.Repeat("0", 40)
+		service, err := simulator.New(
+			simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fixture{T: t, Simulator: service, meta: &tfkit.Meta{PollInterval: 5 * time.Second}}
+		client, err := rental.New(
+			rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: f, MaxRetries: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.meta.SetClient(client, limits)
+		scenario(f)
+		time.Sleep(time.Hour) // until no goroutine is left
+	})
+}
+
+// RoundTrip serves a request. A handler that aborts it has cut the connection.
+func (f *fixture) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cut := recover(); cut != nil {
+			resp, err = nil, fmt.Errorf("the connection was cut: %v", cut)
+		}
+	}()
+	served := req.Clone(context.WithoutCancel(req.Context()))
+	served.RemoteAddr = "127.0.0.1:1"
+	if served.Body == nil {
+		served.Body = http.NoBody
+	}
+	response := httptest.NewRecorder()
+	f.wrap(f.Handler()).ServeHTTP(response, served)
+	resp = response.Result()
+	resp.Request = req
+	return resp, req.Context().Err()
+}
+
+// createRunning creates an instance, waits until it runs, and returns it with its offer.
+func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental.Offer) {
+	f.Helper()
+	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}
+	for offer, err := range f.meta.Client.ListOffers(f.Context(), query) {
+		if err != nil {
+			f.Fatal(err)
+		}
+		inst, _, err := f.meta.Client.CreateInstance(f.Context(), "key",
+			rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
+		if err != nil {
+			f.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		f.ClearRequests()
+		return inst, offer
+	}
+	f.Fatal("there is no offer")
+	return rental.Instance{}, rental.Offer{}
+}
+
+// changes returns the start and stop requests since the last call, as one text.
+func (f *fixture) changes() string {
+	var verbs []string
+	for _, r := range f.Requests() {
+		if verb := r.Path[strings.LastIndex(r.Path, "/")+1:]; verb == "start" || verb == "stop" {
+			verbs = append(verbs, verb)
+		}
+	}
+	f.ClearRequests()
+	return strings.Join(verbs, " ")
+}
+
+func (f *fixture) setStatus(id, status, desired, reason string) {
+	f.Helper()
+	must(f.T, f.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}))
+}
+
+// newAction is a constructor of an action.
+type newAction = func() action.Action
+
+// configured returns an action with its configuration. An argument that is not given is null.
+func (f *fixture) configured(of newAction, arguments map[string]any) (action.Action, tfsdk.Config) {
+	f.Helper()
+	ctx, a := context.WithoutCancel(f.Context()), of()
+	configure := action.ConfigureRequest{ProviderData: f.meta}
+	a.(action.ActionWithConfigure).Configure(ctx, configure, &action.ConfigureResponse{})
+	var schema action.SchemaResponse
+	a.Schema(ctx, action.SchemaRequest{}, &schema)
+	values := map[string]tftypes.Value{}
+	for name, attribute := range schema.Schema.GetAttributes() {
+		values[name] = tftypes.NewValue(attribute.GetType().TerraformType(ctx), arguments[name])
+	}
+	raw := tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)
+	return a, tfsdk.Config{Schema: schema.Schema, Raw: raw}
+}
+
+// invoke runs an action, and returns its progress messages as lines with their times, and its errors.
+func (f *fixture) invoke(
+	ctx context.Context, of newAction, id string, arguments map[string]any,
+) (progress string, times []time.Duration, errs string) {
+	f.Helper()
+	start := time.Now()
+	all := map[string]any{"instance_id": id}
+	for name, value := range arguments {
+		all[name] = value
+	}
+	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
+		progress, times = progress+event.Message+"\n", append(times, time.Since(start))
+		if ctx.Err() != nil {
+			f.Errorf("message %q after the interruption, at which Terraform 1.15 crashes", event.Message)
+		}
+		if f.onProgress != nil {
+			f.onProgress(event.Message)
+		}
+	}}
+	a, config := f.configured(of, all)
+	a.Invoke(ctx, action.InvokeRequest{Config: config}, &resp)
+	for _, d := range resp.Diagnostics.Errors() {
+		errs += d.Summary() + ": " + d.Detail() + "\n"
+	}
+	return progress, times, errs
+}
+
+// plan plans an action, and returns its diagnostics as one text.
+func (f *fixture) plan(of newAction, arguments map[string]any) (diagnostics string) {
+	f.Helper()
+	var resp action.ModifyPlanResponse
+	a, config := f.configured(of, arguments)
+	a.(action.ActionWithModifyPlan).ModifyPlan(f.Context(), action.ModifyPlanRequest{Config: config}, &resp)
+	for _, d := range resp.Diagnostics {
+		diagnostics += d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n"
+	}
+	return diagnostics
+}
+
+func (f *fixture) expectContains(text string, all ...string) {
+	f.Helper()
+	for _, want := range all {
+		if !strings.Contains(text, want) {
+			f.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+}
+
+// Actions request the missing steps and report each change. They continue what is in progress, place new bids, and end
+// as soon as the result is decided.
+func TestActions(t *testing.T) {
+	const halted = "is now stopped"
+	// becomes sets a status when a stop is requested.
+	becomes := func(status, desired string) func(*fixture, string) {
+		return func(f *fixture, id string) {
+			f.set(rule{isStop, func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				api.ServeHTTP(w, r)
+				f.setStatus(id, status, desired, "")
+			}, 1})
+		}
+	}
+	status := func(status, desired string) func(*fixture, string) {
+		return func(f *fixture, id string) { f.setStatus(id, status, desired, "user") }
+	}
+	refused := func(matches func(*http.Request) bool, with interceptor) func(*fixture, string) {
+		return func(f *fixture, _ string) { f.set(rule{matches: matches, do: with}) }
+	}
+	lowBalance := func(f *fixture, _ string) { // enough for an hour, and not for two
+		must(f.T, f.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(10_000)), CreditLimitKop: new(int64(0))}))
+	}
+	alwaysOutbid := func(f *fixture, id string) {
+		f.setStatus(id, "outbid", "running", "")
+		f.set(rule{matches: isStart, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			api.ServeHTTP(w, r)
+			f.setStatus(id, "outbid", "running", "")
+		}})
+	}
+	tooLow, enough := map[string]any{"max_price_kop_h": 1}, map[string]any{"max_price_kop_h": 1_000_000}
+	burn := spending.Limits{MaxBurnKopH: 1}
 	for name, test := range map[string]struct {
-		newAction func() action.Action
-		want      []string
+		of        newAction
+		prepare   func(f *fixture, id string)
+		arguments map[string]any
+		limits    spending.Limits
+		sent      string
+		progress  []string
+		errs      []string // none for success
 	}{
-		"stop": {
-			NewStop,
-			[]string{
-				"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (",
-				"is stopped: only its disk",
-			},
+		"stop": {of: instance.NewStop, sent: "stop", progress: []string{
+			"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (",
+			"is stopped: only its disk is billed, 1,21",
+		}},
+		"restart": {of: instance.NewRestart, arguments: enough, sent: "stop start", progress: []string{
+			"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m",
+			"is running, without an SSH address so far (", "runs: ssh ",
+		}},
+		"start of a running one": {of: instance.NewStart, progress: []string{"runs already, so nothing was requested: ssh "}},
+		"stop of a stopped one": {
+			of: instance.NewStop, prepare: status("stopped", "stopped"),
+			progress: []string{"is stopped already, so nothing was requested"},
 		},
-		"restart": {
-			NewRestart,
-			[]string{
-				"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m",
-				"is running, without an SSH address so far (", "runs: ssh ",
+		"restart of a stopped one": {
+			of: instance.NewRestart, prepare: status("stopped", "stopped"), sent: "start",
+			progress: []string{"does not run, so it is only started", "runs: ssh "},
+		},
+		"restart of a starting one": {
+			of: instance.NewRestart, prepare: func(f *fixture, id string) {
+				f.setStatus(id, "stopped", "stopped", "")
+				f.invoke(f.Context(), instance.NewStart, id, map[string]any{"timeout": "30s"})
+				f.changes()
 			},
+			progress: []string{"is already changing its state", "runs: ssh "},
+		},
+		"restart of a stopping one": {
+			of: instance.NewRestart, prepare: func(f *fixture, id string) {
+				f.invoke(f.Context(), instance.NewStop, id, map[string]any{"timeout": "10s"})
+				f.changes()
+			},
+			sent: "start", progress: []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
+		},
+		"start of an outbid one": {
+			of: instance.NewStart, prepare: status("outbid", "running"), sent: "start",
+			progress: []string{"is outbid", "runs: ssh "},
+		},
+		"restart, outbid meanwhile": {of: instance.NewRestart, prepare: becomes("outbid", "running"), sent: "stop start"},
+		"restart, fails meanwhile": {
+			of: instance.NewRestart, prepare: becomes("failed", "running"), sent: "stop",
+			errs: []string{"Cannot restart", `"failed"`},
+		},
+		"start, outbid each time": {
+			of: instance.NewStart, prepare: alwaysOutbid, sent: "start start start", errs: []string{"was outbid again"},
+		},
+		"restart, start refused": {
+			of: instance.NewRestart, prepare: refused(isStart, refuse(409, "conflict")), sent: "stop",
+			errs: []string{halted, "run this action or gpurent_instance_start again", "Cannot start"},
+		},
+		"stop refused": {
+			of: instance.NewStop, prepare: refused(isStop, refuse(403, "forbidden")),
+			errs: []string{"lacks the scope instances:write"},
+		},
+		"restart, low balance": {
+			of: instance.NewRestart, prepare: lowBalance,
+			errs: []string{"Insufficient balance", "The instance was not stopped", "Missing: "},
+		},
+		"restart, balance unreadable": {
+			of: instance.NewRestart, sent: "stop start",
+			prepare: func(f *fixture, id string) {
+				lowBalance(f, id)
+				f.set(rule{matches: request("GET", "/balance"), do: refuse(403, "forbidden")})
+			},
+			errs: []string{halted, "Cannot restart instance", "Missing: "},
+		},
+		"restart above the cap": {
+			of: instance.NewRestart, arguments: tooLow,
+			errs: []string{"costs more than a limit allows", "It was not stopped", "Raise max_price_kop_h"},
+		},
+		"start above the cap": {
+			of: instance.NewStart, prepare: status("stopped", "stopped"), arguments: tooLow,
+			errs: []string{"It was not started", "and max_price_kop_h is"},
+		},
+		"restart above the burn limit": {
+			of: instance.NewRestart, limits: burn, errs: []string{"Burn rate would exceed max_burn_kop_h"},
+		},
+		"start above the burn limit": {
+			of: instance.NewStart, prepare: status("stopped", "stopped"), limits: burn,
+			errs: []string{"Burn rate would exceed max_burn_kop_h"},
+		},
+		"default timeout": {
+			of: instance.NewStart, prepare: status("starting", "running"),
+			errs: []string{"is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log"},
+		},
+		"stopped while it starts": {
+			of: instance.NewRestart, sent: "stop start",
+			prepare: func(f *fixture, id string) {
+				f.onProgress = func(text string) {
+					if strings.Contains(text, "is starting") {
+						f.setStatus(id, "stopped", "stopped", "low_balance")
+					}
+				}
+			},
+			errs: []string{halted, "returned to its previous state", "low balance"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withFixture(t, func(f *fixture) {
+			withFixture(t, test.limits, func(f *fixture) {
 				inst, _ := f.createRunning(rental.OnDemand)
-				progress, times, errs := f.invoke(f.Context(), test.newAction(), inst.ID, 0)
-				if errs != "" {
-					f.Error(errs)
+				if strings.Contains(name, "outbid") {
+					inst, _ = f.createRunning(rental.Interruptible)
 				}
-				f.expectContains(strings.Join(progress, "\n"), test.want...)
+				if _, err := f.meta.Cache.Instances.List(f.Context()); err != nil { // which the action must not use
+					f.Fatal(err)
+				}
+				if test.prepare != nil {
+					test.prepare(f, inst.ID)
+				}
+				f.ClearRequests()
+				progress, times, errs := f.invoke(f.Context(), test.of, inst.ID, test.arguments)
+				f.expectContains(progress, test.progress...)
+				f.expectContains(errs, test.errs...)
+				if sent := f.changes(); sent != test.sent || (errs == "") != (test.errs == nil) {
+					f.Errorf("sent %q, want %q; errors: %s", sent, test.sent, errs)
+				}
 				last := time.Duration(0)
-				for i, at := range times {
+				for _, at := range times {
 					if at-last > 15*time.Second {
-						f.Errorf("no progress message from %s to %s: %q", last, at, progress[max(i-1, 0):i+1])
+						f.Errorf("no progress message from %s to %s", last, at)
 					}
 					last = at
 				}
+				if last > 30*time.Minute+tfinstance.LogTimeout {
+					f.Errorf("it took %s", last)
+				}
 				f.onProgress = func(text string) { f.Errorf("message %q after the end", text) }
-				time.Sleep(time.Hour)
 			})
 		})
 	}
 }
 
-func TestActions_DefaultTimeout(t *testing.T) {
-	withFixture(t, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		f.setStatus(inst.ID, "starting", "running", "")
-		start := time.Now()
-		_, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
-		if took := time.Since(start); took < defaultActionTimeout || took > defaultActionTimeout+tfinstance.LogTimeout {
-			f.Errorf("it took %s", took)
-		}
-		f.expectContains(errs, "is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log")
-	})
-}
-
-// The message after a timeout contains what the action requested, and no contradiction.
-func TestActions_Timeout(t *testing.T) {
+// An instance with a new bid above the cap is stopped, or the error reports that it runs.
+func TestActions_NewBidAboveCap(t *testing.T) {
 	for name, test := range map[string]struct {
-		slow    string // the request that does not end in time
-		want    []string
-		notWant string
+		rules     []rule
+		interrupt bool // while the start is requested
+		want      string
+		status    rental.InstanceStatus
 	}{
-		"before the server is read": {
-			"GET", []string{"requested no start or stop", "did not return the instance"}, "may still be carried out",
-		},
-		"before the response to stop": {
-			"POST", []string{"requested a start or stop", "may still be carried out", `status "running"`}, "no start or stop",
+		"stopped":                {nil, false, "It was stopped again", rental.StatusStopped},
+		"interrupted":            {nil, true, "It was stopped again", rental.StatusStopped},
+		"all responses are lost": {[]rule{{matches: isStart, do: loseResponse}}, false, "It was stopped again", "stopped"},
+		"the stop is never served": {
+			[]rule{{matches: isStop, do: refuse(503, "x")}}, false, "stopping it again failed", "running",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withFixture(t, func(f *fixture) {
-				inst, _ := f.createRunning(rental.OnDemand)
-				f.intercept = func(req *http.Request) (*http.Response, error) {
-					if req.Method == test.slow {
-						<-req.Context().Done()
-					}
-					return nil, req.Context().Err()
+			withFixture(t, spending.Limits{}, func(f *fixture) {
+				inst, offer := f.createRunning(rental.Interruptible)
+				bid := *offer.Price.InterruptibleKopH
+				must(t, f.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(bid + 100)}))
+				ctx, interrupt := context.WithCancel(f.Context())
+				defer interrupt()
+				// The listed price of the offer is the old one.
+				old := rewrite(func(body map[string]any) { body["price"].(map[string]any)["interruptible_kop_h"] = bid })
+				rules := append([]rule{{matches: isOffer, do: old}}, test.rules...)
+				if test.interrupt {
+					rules = append(rules, rule{isStart, after(func(*http.Request) { interrupt() }), 1})
 				}
-				_, _, errs := f.invokeWith(f.Context(), NewStop(), map[string]any{"instance_id": inst.ID, "timeout": "20s"})
-				f.expectContains(errs, append(test.want, "is not stopped yet", "longer than 20s (timeout)")...)
-				if strings.Contains(errs, test.notWant) || strings.Contains(errs, "goes on with") {
-					f.Errorf("the message contradicts itself: %s", errs)
+				f.set(rules...)
+				_, _, errs := f.invoke(ctx, instance.NewStart, inst.ID, map[string]any{"max_price_kop_h": bid + 50})
+				f.expectContains(errs, test.want, "max_price_kop_h is")
+				time.Sleep(time.Hour)
+				now, err := f.meta.Client.GetInstance(context.WithoutCancel(f.Context()), inst.ID)
+				if err != nil || now.Status != test.status {
+					f.Errorf("it is %s in the end, %v", now.Status, err)
 				}
 			})
 		})
@@ -109,23 +394,18 @@ func TestActions_Timeout(t *testing.T) {
 // An interruption ends an action at once, and the next run continues where it ended.
 func TestActions_Interrupted(t *testing.T) {
 	for name, test := range map[string]struct {
-		newAction     func() action.Action
+		of            newAction
 		at            string // progress message at the interruption
 		want, notWant string
 	}{
-		"start":               {NewStart, "is starting", `status "starting"`, "is now stopped"},
-		"stop":                {NewStop, "is requested to stop", "was changing", "is now stopped"},
-		"restart, going down": {NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
-		"restart, at bottom":  {NewRestart, "only its disk is billed", "is now stopped", "by hand"},
-		"restart, going up":   {NewRestart, "is starting", "waits for a starting one", "is now stopped"},
+		"stop":                {instance.NewStop, "is requested to stop", "was changing", "is now stopped"},
+		"restart, going down": {instance.NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
+		"restart, at bottom":  {instance.NewRestart, "only its disk is billed", "is now stopped", "by hand"},
+		"restart, going up":   {instance.NewRestart, "is starting", "waits for a starting one", "is now stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withFixture(t, func(f *fixture) {
+			withFixture(t, spending.Limits{}, func(f *fixture) {
 				inst, _ := f.createRunning(rental.OnDemand)
-				if name == "start" {
-					f.invoke(f.Context(), NewStop(), inst.ID, 0)
-				}
-				f.ClearRequests()
 				ctx, interrupt := context.WithCancel(f.Context())
 				var at time.Time
 				f.onProgress = func(text string) {
@@ -134,7 +414,7 @@ func TestActions_Interrupted(t *testing.T) {
 						interrupt()
 					}
 				}
-				_, _, errs := f.invoke(ctx, test.newAction(), inst.ID, 0)
+				_, _, errs := f.invoke(ctx, test.of, inst.ID, nil)
 				if took := time.Since(at); at.IsZero() || took > tfinstance.LogTimeout {
 					f.Errorf("it took %s", took)
 				}
@@ -143,182 +423,109 @@ func TestActions_Interrupted(t *testing.T) {
 					f.Errorf("%q is in:\n%s", test.notWant, errs)
 				}
 				f.onProgress = nil
-				if _, _, errs := f.invoke(f.Context(), test.newAction(), inst.ID, 0); errs != "" {
+				if _, _, errs := f.invoke(f.Context(), test.of, inst.ID, nil); errs != "" {
 					f.Error(errs)
 				}
-				if starts, stops := f.countChanges(); starts > 1 || stops > 1 {
-					f.Errorf("it was started %d times and stopped %d times", starts, stops)
+				if sent := f.changes(); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
+					f.Errorf("it sent %s", sent)
 				}
 			})
 		})
 	}
 }
 
-func TestActions_StoppedWhileStarting(t *testing.T) {
-	withFixture(t, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		f.onProgress = func(text string) {
-			if strings.Contains(text, "is starting") {
-				f.setStatus(inst.ID, "stopped", "stopped", "low_balance")
-			}
-		}
-		_, _, errs := f.invoke(f.Context(), NewRestart(), inst.ID, 0)
-		f.expectContains(errs, inst.ID+" is now stopped", "returned to its previous state", "low balance")
-	})
+// The message after a timeout contains what the action requested, and no contradiction.
+func TestActions_Timeout(t *testing.T) {
+	for name, test := range map[string]struct {
+		slow          func(*http.Request) bool // the request that does not end in time
+		want, notWant string
+	}{
+		"before the server is read":   {isGet, "requested no start or stop", "may still be carried out"},
+		"before the response to stop": {isStop, "requested a start or stop, which may still", "no start or stop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withFixture(t, spending.Limits{}, func(f *fixture) {
+				inst, _ := f.createRunning(rental.OnDemand)
+				f.set(rule{matches: test.slow, do: after(func(*http.Request) { time.Sleep(time.Minute) })})
+				_, _, errs := f.invoke(f.Context(), instance.NewStop, inst.ID, map[string]any{"timeout": "20s"})
+				f.expectContains(errs, test.want, "is not stopped yet", "longer than 20s (timeout)")
+				if strings.Contains(errs, test.notWant) {
+					f.Errorf("the message contradicts itself: %s", errs)
+				}
+			})
+		})
+	}
 }
 
 // Progress messages contain no control characters of the API's texts.
 func TestActions_SanitizeStatus(t *testing.T) {
-	withFixture(t, func(f *fixture) {
+	withFixture(t, spending.Limits{}, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
-		f.intercept = func(req *http.Request) (*http.Response, error) {
-			resp := f.serve(req)
-			body, err := io.ReadAll(resp.Body)
-			resp.Body = io.NopCloser(
-				bytes.NewReader(
-					bytes.ReplaceAll(body, []byte(`"status":"running"`), []byte(`"status":"\u001b[31mrunning\nError: injected"`)),
-				),
-			)
-			return resp, err
-		}
-		progress, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
-		f.expectContains(strings.Join(progress, ""), "is still running Error: injected (10s)")
-		if errs == "" || strings.ContainsAny(strings.Join(progress, ""), "\x1b\n") || strings.ContainsRune(errs, '\x1b') ||
-			strings.Contains(errs, "\nError") {
+		f.set(rule{matches: isGet, do: setField("status", "\x1b[31mrunning\nError: injected")})
+		progress, _, errs := f.invoke(f.Context(), instance.NewStart, inst.ID, nil)
+		f.expectContains(progress, "is still running Error: injected (10s)")
+		if errs == "" || strings.ContainsRune(progress+errs, '\x1b') || strings.Contains(progress+errs, "\nError") {
 			f.Errorf("%q %s", progress, errs)
 		}
 	})
 }
 
-// A restart reads the instance and does not use the cached listing of the run.
-func TestActions_IgnoreCachedListing(t *testing.T) {
-	withFixture(t, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		if _, err := f.meta.Cache.Instances.List(f.Context()); err != nil {
-			f.Fatal(err)
-		}
-		f.setStatus(inst.ID, "stopped", "stopped", "user")
-		progress, _, errs := f.invoke(f.Context(), NewStart(), inst.ID, 0)
-		f.expectContains(fmt.Sprint(progress, errs), "is requested to start")
-	})
-}
-
 // An argument that is unknown at plan is checked by Invoke, before the action changes anything.
 func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
-	withFixture(t, func(f *fixture) {
+	withFixture(t, spending.Limits{}, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
-		f.setStatus(inst.ID, "failed", "running", "")
-		f.ClearRequests()
 		unknown := map[string]any{
-			"instance_id":     tftypes.UnknownValue,
-			"timeout":         tftypes.UnknownValue,
-			"max_price_kop_h": tftypes.UnknownValue,
+			"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue, "max_price_kop_h": tftypes.UnknownValue,
 		}
-		if diagnostics := f.plan(f.Context(), NewRestart(), unknown); diagnostics != "" || len(f.Requests()) > 0 {
+		if diagnostics := f.plan(instance.NewRestart, unknown); diagnostics != "" || len(f.Requests()) > 0 {
 			f.Errorf("the plan makes %d requests and reports: %s", len(f.Requests()), diagnostics)
 		}
-		for name, test := range map[string]struct {
+		for _, test := range []struct {
+			id        string
 			arguments map[string]any
-			requests  int // except those for the log
 			want      string
 		}{
-			"a failed server":            {map[string]any{"instance_id": inst.ID}, 1, "Cannot restart instance " + inst.ID},
-			"no server":                  {map[string]any{"instance_id": "ins_none"}, 1, "no such instance"},
-			"an empty id":                {map[string]any{"instance_id": ""}, 0, "at least 1"},
-			"an id with path separators": {map[string]any{"instance_id": "../account"}, 1, "no such instance"},
-			"an invalid timeout": {
-				map[string]any{"instance_id": inst.ID, "timeout": "soon"}, 0, "must be a duration above zero",
-			},
-			"a price of zero":    {map[string]any{"instance_id": inst.ID, "max_price_kop_h": 0}, 0, "at least 1"},
-			"a price below zero": {map[string]any{"instance_id": inst.ID, "max_price_kop_h": -1}, 0, "at least 1"},
+			{"ins_none", nil, "no such instance"},
+			{"", nil, "at least 1"},
+			{"../account", nil, "no such instance"},
+			{inst.ID, map[string]any{"timeout": "soon"}, "must be a duration above zero"},
+			{inst.ID, map[string]any{"max_price_kop_h": 0}, "at least 1"},
 		} {
-			f.ClearRequests()
-			if _, _, errs := f.invokeWith(f.Context(), NewRestart(), test.arguments); !strings.Contains(errs, test.want) {
-				f.Errorf("%s: %q is not in: %s", name, test.want, errs)
-			}
-			n := 0
-			for _, r := range f.Requests() {
-				if !strings.HasSuffix(r.Path, "/logs") {
-					n++
-				}
-			}
-			if n != test.requests {
-				f.Errorf("%s: %d requests, want %d: %v", name, n, test.requests, f.Requests())
-			}
+			_, _, errs := f.invoke(f.Context(), instance.NewRestart, test.id, test.arguments)
+			f.expectContains(errs, test.want)
+		}
+		if sent := f.changes(); sent != "" {
+			f.Errorf("sent %s", sent)
 		}
 	})
 }
 
-// An action waits for a transition in progress, and then requests only the missing steps.
-func TestActions_InstanceInTransition(t *testing.T) {
-	for name, test := range map[string]struct {
-		newAction     func() action.Action
-		stopping      bool // or creating
-		starts, stops int
-		want          []string
-	}{
-		"start, creating": {NewStart, false, 0, 0, []string{"is creating", "is starting", "runs: ssh "}},
-		"restart, creating": {
-			NewRestart, false, 0, 0, []string{"is already changing its state", "is starting", "runs: ssh "},
-		},
-		"stop, creating": {
-			NewStop, false, 0, 1, []string{"is creating", "is starting", "is requested to stop", "is stopped"},
-		},
-		"start, stopping": {
-			NewStart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
-		},
-		"restart, stopping": {
-			NewRestart, true, 1, 0, []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withFixture(t, func(f *fixture) {
-				inst, _ := f.createInstance(rental.OnDemand)
-				if test.stopping {
-					time.Sleep(time.Hour)
-					if _, err := f.meta.Client.StopInstance(f.Context(), inst.ID); err != nil {
-						f.Fatal(err)
-					}
-				}
-				f.ClearRequests()
-				progress, _, errs := f.invoke(f.Context(), test.newAction(), inst.ID, 0)
-				if starts, stops := f.countChanges(); starts != test.starts || stops != test.stops || errs != "" {
-					f.Errorf("%d starts and %d stops, want %d and %d: %s", starts, stops, test.starts, test.stops, errs)
-				}
-				f.expectContains(strings.Join(progress, "\n"), test.want...)
-			})
-		})
-	}
-}
-
-// The plan of an action fails for an instance that can never be started or stopped again.
-func TestActions_PlanFailsForFinalStatus(t *testing.T) {
-	withFixture(t, func(f *fixture) {
+// The plan of an action fails for an instance that can never be started or stopped again, and warns if the balance does
+// not cover a start.
+func TestActions_Plan(t *testing.T) {
+	withFixture(t, spending.Limits{RequireFunds: spending.FundsWarn}, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
-		refuses := func(newAction func() action.Action, id string, want ...string) {
+		plans := func(of newAction, id string, want ...string) {
 			f.Helper()
 			time.Sleep(time.Minute) // longer than a listing is cached
-			f.expectContains(f.plan(f.Context(), newAction(), map[string]any{"instance_id": id}), want...)
+			text := f.plan(of, map[string]any{"instance_id": id})
+			if f.expectContains(text, want...); want == nil && text != "" {
+				f.Error(text)
+			}
 		}
-		for verb, newAction := range map[string]func() action.Action{
-			"start": NewStart, "stop": NewStop, "restart": NewRestart,
+		plans(instance.NewRestart, inst.ID)
+		plans(instance.NewStart, "inst_none", "Error: Cannot start instance inst_none", "no such instance")
+		for verb, of := range map[string]newAction{
+			"start": instance.NewStart, "stop": instance.NewStop, "restart": instance.NewRestart,
 		} {
 			f.setStatus(inst.ID, "failed", "running", "")
-			refuses(
-				newAction,
-				inst.ID,
-				"Cannot "+verb+" instance "+inst.ID,
-				`status is "failed"`,
-				"the next apply creates another",
-			)
-			refuses(newAction, "inst_none", "Cannot "+verb+" instance inst_none", "no such instance", "Check instance_id")
+			plans(of, inst.ID, "Error: Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "next apply creates another")
+			f.setStatus(inst.ID, "destroying", "destroyed", "")
+			plans(of, inst.ID, `status is "destroying"`, "destroyed, or about to be")
 		}
-		f.setStatus(inst.ID, "destroying", "destroyed", "")
-		refuses(NewStart, inst.ID, `status is "destroying"`, "destroyed, or about to be")
-		f.setStatus(inst.ID, "destroyed", "destroyed", "")
-		refuses(NewRestart, inst.ID, `status is "destroyed"`, "destroyed, or about to be")
-		if starts, stops := f.countChanges(); starts+stops > 0 {
-			f.Errorf("%d starts and %d stops, want none", starts, stops)
-		}
+		f.setStatus(inst.ID, "stopped", "stopped", "")
+		must(f.T, f.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1)), CreditLimitKop: new(int64(0))}))
+		plans(instance.NewStart, inst.ID, "Warning: Insufficient balance")
+		plans(instance.NewStop, inst.ID)
 	})
 }

@@ -46,19 +46,3 @@ func TestAccSSHConfig_basic(t *testing.T) {
 		CheckDestroy: checkDestroyed(env),
 	})
 }
-
-func TestAccSSHConfig_invalidArguments(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	call := func(arguments string) string {
-		return "output \"file\" {\n  value = provider::gpurent::ssh_config(" + arguments + ")\n}\n"
-	}
-	env.Refuses(t, [][2]string{
-		{call(`"a\nHost *", null`), `"host_alias"\s+parameter:\s+"a\\nHost\s+\*"\s+is\s+not\s+a\s+host\s+alias`},
-		{
-			call(`"a", { host = "h\n  ProxyCommand x", port = 22, user = "root", command = "" }`),
-			`"ssh"\s+parameter:\s+the\s+login\s+is\s+not\s+usable:\s+host`,
-		},
-		{call(`"a", { host = "h", port = 22, user = null, command = null }`), `not\s+a\s+plain\s+user\s+name`},
-	})
-}

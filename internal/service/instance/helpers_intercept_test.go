@@ -6,133 +6,140 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"strings"
+	"regexp"
 	"sync"
-	"sync/atomic"
-	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// interceptor responds to a request instead of the simulator, or passes it on.
+// proxy is between the provider and the simulator. It passes requests on, except those that a rule intercepts: the one
+// way of these tests to do what the faults of the simulator cannot do.
+type proxy struct {
+	mu    sync.Mutex
+	rules []rule
+}
+
+// rule intercepts the requests that match. The first rule wins.
+type rule struct {
+	matches func(*http.Request) bool
+	do      interceptor
+	times   int // the number of requests; 0 for all
+}
+
+// interceptor responds to a request in place of the simulator, or passes it on.
 type interceptor func(w http.ResponseWriter, r *http.Request, api http.Handler)
 
-// proxy is between the provider and the simulator. It passes all requests on until a test sets an interceptor.
-type proxy struct {
-	mu        sync.Mutex
-	intercept interceptor
-}
-
-func (p *proxy) set(intercept interceptor) {
+// set replaces the rules.
+func (p *proxy) set(rules ...rule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.intercept = intercept
+	p.rules = rules
 }
+
+// option puts the proxy in front of a simulator.
+func (p *proxy) option() acctest.Option { return acctest.WithWrap(p.wrap) }
 
 func (p *proxy) wrap(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.mu.Lock()
-		intercept := p.intercept
-		p.mu.Unlock()
-		if intercept == nil {
-			api.ServeHTTP(w, r)
+		if do := p.find(r); do != nil {
+			do(w, r, api)
 			return
 		}
-		intercept(w, r, api)
+		api.ServeHTTP(w, r)
 	})
 }
 
-// startWithProxy starts a simulator behind a proxy, and a provider that does not retry.
-func startWithProxy(t *testing.T, arguments ...any) (*acctest.Env, *core, *proxy) {
-	t.Helper()
-	p := &proxy{}
-	env := acctest.Start(t, acctest.WithWrap(p.wrap))
-	config := map[string]any{"max_retries": int64(0)}
-	for i := 0; i < len(arguments); i += 2 {
-		config[arguments[i].(string)] = arguments[i+1]
+func (p *proxy) find(r *http.Request) interceptor {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.rules {
+		rule := &p.rules[i]
+		if rule.times < 0 || !rule.matches(r) {
+			continue
+		}
+		if rule.times == 1 {
+			rule.times = -1 // used up
+		} else if rule.times > 1 {
+			rule.times--
+		}
+		return rule.do
 	}
-	return env, newProvider(t, env, config), p
+	return nil
 }
 
-func isCreate(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instances")
+// request matches requests by their method and the end of their path, a regular expression.
+func request(method, path string) func(*http.Request) bool {
+	pattern := regexp.MustCompile(path + "$")
+	return func(r *http.Request) bool { return r.Method == method && pattern.MatchString(r.URL.Path) }
 }
 
-func isCreateOrGet(r *http.Request) bool { return isCreate(r) || isGet(r) }
+var (
+	isCreate = request("POST", "/instances")
+	isStart  = request("POST", "/start")
+	isStop   = request("POST", "/stop")
+	isGet    = request("GET", "/instances/[^/]+")
+	isList   = request("GET", "/instances")
+	isOffers = request("GET", "/offers")
+	isOffer  = request("GET", "/offers/[^/]+")
+)
 
-// rewriteResponse changes the body of the responses to matching requests.
-func rewriteResponse(matches func(*http.Request) bool, change func(body map[string]any)) interceptor {
+// respond returns a fixed response.
+func respond(status int, body string) interceptor {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// refuse returns an error of the API.
+func refuse(status int, code string) interceptor {
+	return respond(status, fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code))
+}
+
+// after passes the request on, once do has returned.
+func after(do func(r *http.Request)) interceptor {
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if !matches(r) {
-			api.ServeHTTP(w, r)
-			return
-		}
-		recorder := newRecorder(w)
-		api.ServeHTTP(recorder, r)
-		var body map[string]any
-		if err := json.Unmarshal(recorder.Body.Bytes(), &body); err == nil && recorder.Code/100 == 2 {
-			change(body)
-			recorder.Body.Reset()
-			_ = json.NewEncoder(recorder.Body).Encode(body) //nolint:errcheck // into memory
-		}
-		maps.Copy(w.Header(), recorder.Header())
-		w.Header().Del("Content-Length")
-		w.WriteHeader(recorder.Code)
-		_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client reports it
+		do(r)
+		api.ServeHTTP(w, r)
 	}
 }
 
-// newRecorder returns a recorder for a response, with the headers that the simulator has set before.
-func newRecorder(w http.ResponseWriter) *httptest.ResponseRecorder {
+// loseResponse passes the request on and cuts the connection.
+func loseResponse(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	record(w, r, api)
+	panic(http.ErrAbortHandler)
+}
+
+// rewrite changes the body of a successful response.
+func rewrite(change func(body map[string]any)) interceptor {
+	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		recorded := record(w, r, api)
+		var body map[string]any
+		if err := json.Unmarshal(recorded.Body.Bytes(), &body); err == nil && recorded.Code/100 == 2 {
+			change(body)
+			recorded.Body.Reset()
+			_ = json.NewEncoder(recorded.Body).Encode(body) //nolint:errcheck // into memory
+		}
+		maps.Copy(w.Header(), recorded.Header())
+		w.Header().Del("Content-Length")
+		w.WriteHeader(recorded.Code)
+		_, _ = w.Write(recorded.Body.Bytes()) //nolint:errcheck // the client reports it
+	}
+}
+
+// record passes a request on and returns the response.
+func record(w http.ResponseWriter, r *http.Request, api http.Handler) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	maps.Copy(recorder.Header(), w.Header())
+	api.ServeHTTP(recorder, r)
 	return recorder
 }
 
-// writeRecorded sends the recorded response.
-func writeRecorded(w http.ResponseWriter, recorder *httptest.ResponseRecorder) {
-	maps.Copy(w.Header(), recorder.Header())
-	w.WriteHeader(recorder.Code)
-	_, _ = w.Write(recorder.Body.Bytes()) //nolint:errcheck // the client reports it
+// setField changes a field of a response.
+func setField(name string, value any) interceptor {
+	return rewrite(func(body map[string]any) { body[name] = value })
 }
 
-// writeError responds with an error of the API.
-func writeError(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"error":{"code":%q,"message":"no"}}`, code)
-}
-
-func raisePrice(body map[string]any) {
-	body["price"].(map[string]any)["running_kop_h"] = 990_016
-}
-
-func isGet(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/")
-}
-
-// conflictTwice refuses the first two matching requests as if the status of the instance did not allow them.
-func conflictTwice(matches func(*http.Request) bool, intercept interceptor) interceptor {
-	var refused atomic.Int64
-	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if matches(r) && refused.Add(1) <= 2 {
-			writeError(w, http.StatusConflict, "conflict")
-			return
-		}
-		intercept(w, r, api)
-	}
-}
-
-func isStop(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stop") }
-
-// loseFirstResponse passes the first matching request on and loses the response.
-func loseFirstResponse(matches func(*http.Request) bool, intercept interceptor) interceptor {
-	var lost atomic.Bool
-	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if matches(r) && !lost.Swap(true) {
-			api.ServeHTTP(newRecorder(w), r)
-			panic(http.ErrAbortHandler)
-		}
-		intercept(w, r, api)
-	}
-}
+// raisePrice makes an instance cost 9 900,16 ₽ per hour.
+var raisePrice = rewrite(func(body map[string]any) { body["price"].(map[string]any)["running_kop_h"] = 990_016 })

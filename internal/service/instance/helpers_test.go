@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -12,56 +13,256 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// errorSummaries returns the summaries of the errors.
-func errorSummaries(diags []*tfprotov6.Diagnostic) (summaries []string) {
-	for _, d := range diags {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			summaries = append(summaries, d.Summary)
+const instanceType = "gpurent_instance"
+
+// core is a provider that is configured once and plans and applies any number of times through the plugin protocol,
+// without a CLI. It is how these tests run the resource; acceptance tests show the same with a CLI.
+type core struct {
+	*testing.T
+	server  tfprotov6.ProviderServer
+	schemas *tfprotov6.GetProviderSchemaResponse
+}
+
+// resourceState is the state of a resource.
+type resourceState struct {
+	state   tftypes.Value
+	private []byte
+}
+
+// changePlan is a plan for one instance.
+type changePlan struct {
+	state    *tfprotov6.DynamicValue
+	private  []byte
+	replaces []string // the attributes that force a replacement
+	diags    []*tfprotov6.Diagnostic
+}
+
+// start starts a simulator behind a proxy, and a provider that does not retry.
+func start(t *testing.T, arguments map[string]any) (*acctest.Env, *core, *proxy) {
+	t.Helper()
+	p := &proxy{}
+	env := acctest.Start(t, p.option())
+	env.AddSSHKey()
+	return env, newProvider(t, env, arguments), p
+}
+
+// newProvider configures a provider that does not retry.
+func newProvider(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
+	t.Helper()
+	server, schemas := acctest.ProviderServer(t)
+	tf := &core{T: t, server: server, schemas: schemas}
+	config := map[string]any{
+		"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms", "max_retries": int64(0),
+	}
+	maps.Copy(config, arguments)
+	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{
+		TerraformVersion: "1.15.9", Config: acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(), config)),
+	})
+	if err != nil || len(resp.Diagnostics) > 0 {
+		t.Fatalf("configuring the provider: %v %v", err, resp.Diagnostics)
+	}
+	return tf
+}
+
+func (tf *core) schema() *tfprotov6.Schema { return tf.schemas.ResourceSchemas[instanceType] }
+
+// value returns a configuration, or the absence of a resource for nil.
+func (tf *core) value(config map[string]any) tftypes.Value {
+	if config == nil {
+		return tftypes.NewValue(tf.schema().ValueType(), nil)
+	}
+	return acctest.Value(tf.schema().ValueType(), config)
+}
+
+func (tf *core) pack(value tftypes.Value) *tfprotov6.DynamicValue {
+	tf.Helper()
+	return acctest.Pack(tf.T, value)
+}
+
+func (tf *core) unpack(packed *tfprotov6.DynamicValue) tftypes.Value {
+	tf.Helper()
+	value, err := packed.Unmarshal(tf.schema().ValueType())
+	if err != nil {
+		tf.Fatal(err)
+	}
+	return value
+}
+
+// plan plans a new instance if prior is nil, a destruction if config is nil, else a change.
+func (tf *core) plan(prior *resourceState, config map[string]any) changePlan {
+	tf.Helper()
+	if prior == nil {
+		prior = &resourceState{state: tf.value(nil)}
+	}
+	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: instanceType, PriorState: tf.pack(prior.state), PriorPrivate: prior.private,
+		Config: tf.pack(tf.value(config)), ProposedNewState: tf.pack(tf.proposed(prior.state, config)),
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	plan := changePlan{state: resp.PlannedState, private: resp.PlannedPrivate, diags: resp.Diagnostics}
+	for _, path := range resp.RequiresReplace {
+		plan.replaces = append(plan.replaces, string(path.Steps()[0].(tftypes.AttributeName)))
+	}
+	return plan
+}
+
+// proposed returns the configuration with the prior values of computed attributes.
+func (tf *core) proposed(prior tftypes.Value, config map[string]any) tftypes.Value {
+	if prior.IsNull() || config == nil {
+		return tf.value(config)
+	}
+	before, now := attributes(prior), attributes(tf.value(config))
+	for _, attribute := range tf.schema().Block.Attributes {
+		if attribute.Computed && now[attribute.Name].IsNull() {
+			now[attribute.Name] = before[attribute.Name]
 		}
 	}
-	return summaries
+	return tftypes.NewValue(prior.Type(), now)
 }
 
-func expectCount(t *testing.T, env *acctest.Env, active, ever int) {
-	t.Helper()
-	if err := env.Left("instances", active); err != nil {
-		t.Error(err)
+// planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
+// second plan if it fails: Terraform shows no warnings of that. forced is -replace.
+func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	change := tf.plan(prior, config)
+	if hasError(change.diags) {
+		return change.diags
 	}
-	if ever < 0 {
-		return
+	if len(change.replaces) == 0 && !forced {
+		tf.Error("the plan does not replace the server")
 	}
-	if err := env.Left("instances?status=all", ever); err != nil {
-		t.Error("ever rented:", err)
+	create := tf.plan(&resourceState{tf.value(nil), change.private}, config)
+	if hasError(create.diags) {
+		return append(change.diags, create.diags...)
+	}
+	return change.diags
+}
+
+// apply plans an instance, and applies the plan.
+func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceState, []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	plan := tf.plan(prior, config)
+	if hasError(plan.diags) {
+		return prior, plan.diags
+	}
+	after, diags := tf.applyPlan(prior, plan, config)
+	return after, append(plan.diags, diags...)
+}
+
+func (tf *core) applyPlan(
+	prior *resourceState, plan changePlan, config map[string]any,
+) (*resourceState, []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	before := tf.value(nil)
+	if prior != nil {
+		before = prior.state
+	}
+	resp, err := tf.server.ApplyResourceChange(tf.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: instanceType, PriorState: tf.pack(before), Config: tf.pack(tf.value(config)),
+		PlannedState: plan.state, PlannedPrivate: plan.private,
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	after := tf.unpack(resp.NewState)
+	if after.IsNull() {
+		return nil, resp.Diagnostics
+	}
+	return &resourceState{after, resp.Private}, resp.Diagnostics
+}
+
+// mustApply is apply for a change without warnings.
+func (tf *core) mustApply(prior *resourceState, config map[string]any) *resourceState {
+	tf.Helper()
+	after, diags := tf.apply(prior, config)
+	if after == nil || len(diags) > 0 {
+		tf.Fatal(diagsText(diags))
+	}
+	return after
+}
+
+// refresh reads the instance.
+func (tf *core) refresh(s *resourceState) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	resp, err := tf.server.ReadResource(tf.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private,
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	s.state, s.private = tf.unpack(resp.NewState), resp.Private
+	return resp.Diagnostics
+}
+
+// destroy destroys the instance, and reports whether it left the state.
+func (tf *core) destroy(s *resourceState) (left bool, diags []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	after, diags := tf.applyPlan(s, changePlan{state: tf.pack(tf.value(nil)), private: s.private}, nil)
+	return after == nil, diags
+}
+
+// mustDestroy is destroy that must go well without warnings.
+func (tf *core) mustDestroy(s *resourceState) {
+	tf.Helper()
+	if left, diags := tf.destroy(s); !left || len(diags) > 0 {
+		tf.Fatalf("it left the state: %t; %s", left, diagsText(diags))
 	}
 }
 
-// cheapestOffer returns the offer that configWithKey rents from, and its price.
-func cheapestOffer(env *acctest.Env) (acctest.Offer, int64) {
-	offer := env.CheapestOffer("rtx_4090", "on_demand")
-	return offer, offer.Price.OnDemandKopH
+func attributes(value tftypes.Value) (values map[string]tftypes.Value) {
+	if err := value.As(&values); err != nil {
+		panic(err)
+	}
+	return values
 }
 
-// configWithOffer is configWithKey with an offer and a cap.
-func configWithOffer(name, offerID string, limit int64, arguments ...any) map[string]any {
-	arguments = append([]any{"offer_query", nil, "offer_id", offerID, "max_price_kop_h", limit}, arguments...)
-	return configWithKey(name, arguments...)
-}
-
-func stringOf(value tftypes.Value) (text string) {
-	if err := value.As(&text); err != nil {
+func (s *resourceState) text(name string) (text string) {
+	if err := attributes(s.state)[name].As(&text); err != nil {
 		panic(err)
 	}
 	return text
 }
 
+func (s *resourceState) id() string { return s.text("id") }
+
+// configWithoutKey returns the configuration of an instance, with further arguments.
+func configWithoutKey(name string, arguments ...any) map[string]any {
+	config := map[string]any{
+		"template": "pytorch", "disk_gb": int64(60), "name": name,
+		"offer_query": map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}},
+	}
+	for i := 0; i < len(arguments); i += 2 {
+		config[arguments[i].(string)] = arguments[i+1]
+	}
+	return config
+}
+
+// configWithKey is configWithoutKey with an idempotency key.
+func configWithKey(name string, arguments ...any) map[string]any {
+	return configWithoutKey(name, append([]any{"idempotency_key", "key-" + name}, arguments...)...)
+}
+
+// cheapestOffer returns the offer that these configurations rent from, and its price.
+func cheapestOffer(env *acctest.Env) (acctest.Offer, int64) {
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	return offer, offer.Price.OnDemandKopH
+}
+
+func withSpending(arguments ...any) map[string]any {
+	limits := map[string]any{}
+	for i := 0; i < len(arguments); i += 2 {
+		limits[arguments[i].(string)] = arguments[i+1]
+	}
+	return map[string]any{"spending": limits}
+}
+
+const burnLimitExceeded = "Burn rate would exceed max_burn_kop_h"
+
 // hasError reports whether there is an error among the diagnostics.
 func hasError(diags []*tfprotov6.Diagnostic) bool {
-	for _, d := range diags {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(diagsText(diags), "ERROR: ")
 }
 
 // diagsText returns all diagnostics as one text.
@@ -73,25 +274,7 @@ func diagsText(diags []*tfprotov6.Diagnostic) string {
 	return text.String()
 }
 
-// spendingLimits returns limits that suffice for one instance of the price, and not for two.
-func spendingLimits(price int64) map[string]any {
-	return map[string]any{"spending": map[string]any{"require_funds": "error", "max_burn_kop_h": price * 3 / 2}}
-}
-
-// configWithKey returns the configuration of an instance with an idempotency key.
-func configWithKey(name string, arguments ...any) map[string]any {
-	config := map[string]any{
-		"template": "pytorch", "disk_gb": int64(60), "name": name, "idempotency_key": "key-" + name,
-		"offer_query": map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}},
-	}
-	for i := 0; i < len(arguments); i += 2 {
-		config[arguments[i].(string)] = arguments[i+1]
-	}
-	return config
-}
-
-// expectDiags fails the test unless the diagnostics contain the texts. Without texts, it fails unless there are no
-// diagnostics.
+// expectDiags fails the test unless the diagnostics contain the texts. Without texts, there must be no diagnostics.
 func expectDiags(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want ...string) {
 	t.Helper()
 	text := acctest.Words(diagsText(diags))
@@ -105,55 +288,26 @@ func expectDiags(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want 
 	}
 }
 
-func setAvailable(t *testing.T, env *acctest.Env, offerID string, is bool) {
+// expectCount checks the number of instances that exist, and of those that were ever rented.
+func expectCount(t *testing.T, env *acctest.Env, active, ever int) {
 	t.Helper()
-	if err := env.SetOffer(offerID, simulator.OfferPatch{Available: &is}); err != nil {
-		t.Error(err)
-	}
-}
-
-func setAccount(t *testing.T, env *acctest.Env, patch simulator.AccountPatch) {
-	t.Helper()
-	if err := env.SetAccount(patch); err != nil {
-		t.Error(err)
-	}
-}
-
-// createAll creates instances in a separate run.
-func createAll(t *testing.T, env *acctest.Env, configs ...map[string]any) []*resourceState {
-	t.Helper()
-	tf := newProvider(t, env, nil)
-	var instances []*resourceState
-	for _, config := range configs {
-		inst, diags := tf.apply(nil, config)
-		expectDiags(t, "a server", diags)
-		instances = append(instances, inst)
-	}
-	return instances
-}
-
-// configWithoutKey returns the configuration of an instance without an idempotency key.
-func configWithoutKey(name string, arguments ...any) map[string]any {
-	return configWithKey(name, append([]any{"idempotency_key", nil}, arguments...)...)
-}
-
-const burnLimitExceeded = "Burn rate would exceed max_burn_kop_h"
-
-// totalBurn returns the burn rate of all instances while running, in kopecks per hour.
-func totalBurn(env *acctest.Env) int64 {
-	type instance struct {
-		Price struct {
-			RunningKopH int64 `json:"running_kop_h"`
+	for list, want := range map[string]int{"instances": active, "instances?status=all": ever} {
+		if err := env.Left(list, want); err != nil {
+			t.Errorf("%s: %v", list, err)
 		}
 	}
-	total := int64(0)
-	for _, inst := range acctest.Fetch[struct{ Data []instance }](env, "instances").Data {
-		total += inst.Price.RunningKopH
-	}
-	return total
 }
 
-// diagsAsShown returns all diagnostics as a CLI shows them.
-func diagsAsShown(diags []*tfprotov6.Diagnostic) string {
-	return strings.NewReplacer("ERROR: ", "Error: ", "WARNING: ", "Warning: ").Replace(acctest.Words(diagsText(diags)))
+// must fails the test on an error, for example of a change of the simulator.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// setStatus changes the status of an instance and what it is heading for.
+func setStatus(t *testing.T, env *acctest.Env, id, status, desired string) {
+	t.Helper()
+	must(t, env.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired}))
 }

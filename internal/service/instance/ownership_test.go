@@ -1,13 +1,11 @@
 package instance_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // A new resource takes an instance that was rented under its key before only if it is young. An older one stays as it
@@ -19,34 +17,30 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 		age    time.Duration
 		want   []string // of the error; none if the instance is taken
 	}{
-		"young": {nil, 50 * time.Minute, nil},
-		"old": {nil, 2 * time.Hour, []string{
-			"has the idempotency key", "import {", "moved block", "2h0m", "per hour",
-		}},
-		"never":         {"0s", 3 * time.Minute, []string{"has the idempotency key", "recover_within is 0s"}},
+		"young":         {nil, 50 * time.Minute, nil},
+		"old":           {nil, 2 * time.Hour, []string{"import {", "moved block", "2h0m", "per hour"}},
 		"longer limit":  {"3h", 2 * time.Hour, nil},
-		"shorter limit": {"10m", 20 * time.Minute, []string{"has the idempotency key"}},
+		"shorter limit": {"0s", 3 * time.Minute, []string{"recover_within is 0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := acctest.Start(t)
-			first, diags := newProvider(t, env, nil).apply(nil, configWithKey("a"))
-			expectDiags(t, "the first state", diags)
+			env, tf, _ := start(t, nil)
+			first := tf.mustApply(nil, configWithKey("a"))
 			env.Advance(test.age)
-			tf := newProvider(t, env, map[string]any{"recover_within": test.within})
+			tf = newProvider(t, env, map[string]any{"recover_within": test.within})
 			second, diags := tf.apply(nil, configWithKey("a"))
 			if test.want == nil {
-				expectDiags(t, "the second state", diags, "Recovered instance "+tf.idOf(first), "terraform state rm")
-				tf.refresh(second)
+				expectDiags(t, "the second state", diags, "Recovered instance "+first.id(), "terraform state rm")
+				expectDiags(t, "the refresh", tf.refresh(second))
 				expectDiags(t, "a plan", tf.plan(second, configWithKey("a")).diags)
 			} else {
-				expectDiags(t, "the second state", diags, append(test.want, tf.idOf(first))...)
+				expectDiags(t, "the second state", diags, append(test.want, "has the idempotency key", first.id())...)
 				if second != nil {
 					t.Error("the second state has an instance")
 				}
 			}
-			if inst := tf.fetch(env, first); inst.Status != "running" {
-				t.Errorf("it is %s", inst.Status)
+			if status := acctest.Fetch[struct{ Status string }](env, "instances/"+first.id()).Status; status != "running" {
+				t.Errorf("it is %s", status)
 			}
 			expectCount(t, env, 1, 1)
 		})
@@ -56,29 +50,68 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 // Two objects of a state with the same instance fail every refresh and every plan. Repeated reads of one object do not.
 func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t)
+	env, tf, _ := start(t, nil)
 	config := configWithKey("a")
-	inst, diags := newProvider(t, env, nil).apply(nil, config)
-	expectDiags(t, "the apply", diags)
-	tf := newProvider(t, env, nil)
+	inst := tf.mustApply(nil, config)
+	tf = newProvider(t, env, nil)
 	other := &resourceState{state: inst.state} // imported: without private state
 	for range 2 {
-		tf.refresh(inst)
+		expectDiags(t, "a refresh of the first", tf.refresh(inst))
 		expectDiags(t, "a plan of the first", tf.plan(inst, config).diags)
 	}
-	id := tf.idOf(inst)
 	want := []string{
-		"Instance " + id + " is in the state twice", "terraform state list -id=" + id, "terraform state rm ADDRESS",
+		"Instance " + inst.id() + " is in the state twice", "terraform state list -id=" + inst.id(),
+		"terraform state rm ADDRESS",
 	}
-	expectDiags(t, "the refresh of the second", tf.tryRefresh(other), want...)
-
+	expectDiags(t, "the refresh of the second", tf.refresh(other), want...)
 	tf = newProvider(t, env, nil)
-	tf.refresh(other) // which adds its private state
+	expectDiags(t, "a refresh that adds private state", tf.refresh(other))
 	expectDiags(t, "a plan of the first without a refresh", tf.plan(inst, config).diags, want...)
-	expectDiags(t, "the plan of its destruction", tf.planDestroy(inst), want...)
-	expectDiags(t, "its destruction", tf.destroy(inst), "Instances were kept for another resource", id)
+	expectDiags(t, "the plan of its destruction", tf.plan(inst, nil).diags, want...)
+	_, diags := tf.destroy(inst)
+	expectDiags(t, "its destruction", diags, "Instances were kept for another resource", inst.id())
 	expectCount(t, env, 1, 1)
-	expectDiags(t, "the destruction of the other one", tf.destroy(other))
+	tf.mustDestroy(other)
+	expectCount(t, env, 0, 1)
+}
+
+// Two resources never have the same instance, even if the API ignores the key.
+func TestCreate_SameInstanceForTwoResources(t *testing.T) {
+	t.Parallel()
+	env, tf, p := start(t, nil)
+	first := tf.mustApply(nil, configWithKey("a"))
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh of the first", tf.refresh(first))
+	p.set(rule{matches: isCreate, do: rewrite(func(body map[string]any) {
+		env.Delete("instances/" + body["id"].(string))
+		body["id"] = first.id()
+	})})
+	second, diags := tf.apply(nil, configWithKey("b"))
+	p.set()
+	expectDiags(t, "the second", diags, "Another resource has instance "+first.id())
+	if second != nil {
+		t.Error("the state has the instance twice")
+	}
+	expectDiags(t, "a plan for the first", tf.plan(first, configWithKey("a")).diags)
+	tf.mustDestroy(first)
+}
+
+// With create_before_destroy and a fixed key, the apply creates first and receives the instance that it is about to
+// destroy. It plans the destruction again, and leaves the instance alone.
+func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	config := configWithKey("a")
+	old := tf.mustApply(nil, config)
+	env.Advance(time.Minute)
+	tf = newProvider(t, env, nil)
+	successor, diags := tf.apply(nil, config)
+	expectDiags(t, "the creation", diags, "Recovered instance "+old.id())
+	expectDiags(t, "the plan of the destruction", tf.plan(old, nil).diags)
+	_, diags = tf.destroy(old)
+	expectDiags(t, "the destruction", diags, "were kept for another resource")
+	expectCount(t, env, 1, 1)
+	tf.mustDestroy(successor)
 	expectCount(t, env, 0, 1)
 }
 
@@ -87,77 +120,45 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 func TestOwnership_404WithoutTheAccount(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		account string // of the second run; "" for forbidden
-		fails   bool
-	}{
-		"the same account":    {"same", false},
-		"an unknown account":  {"", false},
-		"an account on error": {"error", true},
-	} {
+		status int // of the response with the account
+		code   string
+		fails  bool
+	}{"forbidden": {403, "forbidden", false}, "an error": {500, "internal", true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env, tf, p := startWithProxy(t)
-			inst, diags := tf.apply(nil, configWithKey("a"))
-			expectDiags(t, "the apply", diags)
+			env, tf, p := start(t, nil)
+			inst := tf.mustApply(nil, configWithKey("a"))
 			env.Advance(2 * time.Minute)
-			tf = newProvider(t, env, map[string]any{"max_retries": int64(0)})
-			p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-				switch {
-				case strings.Contains(r.URL.Path, "/instances/"):
-					writeError(w, http.StatusNotFound, "not_found")
-				case strings.HasSuffix(r.URL.Path, "/me") && test.account == "":
-					writeError(w, http.StatusForbidden, "forbidden")
-				case strings.HasSuffix(r.URL.Path, "/me") && test.account == "error":
-					writeError(w, http.StatusInternalServerError, "internal")
-				default:
-					api.ServeHTTP(w, r)
-				}
-			})
+			tf = newProvider(t, env, nil)
+			p.set(
+				rule{matches: request("GET", "/me"), do: refuse(test.status, test.code)},
+				rule{matches: isGet, do: refuse(404, "not_found")},
+				rule{matches: request("DELETE", "/instances/[^/]+"), do: refuse(404, "not_found")},
+			)
 			refreshed := *inst
-			diags = tf.tryRefresh(&refreshed)
-			after, destroyDiags := tf.tryDestroy(inst)
+			diags := tf.refresh(&refreshed)
+			left, destroyDiags := tf.destroy(inst)
 			if hasError(diags) != test.fails || refreshed.state.IsNull() == test.fails {
-				t.Errorf("the refresh fails: %t; removes it: %t", hasError(diags), refreshed.state.IsNull())
+				t.Errorf("the refresh removes it: %t; %s", refreshed.state.IsNull(), diagsText(diags))
 			}
-			if hasError(destroyDiags) != test.fails || (after == nil) == test.fails {
-				t.Errorf("the destruction fails: %t; removes it: %t", hasError(destroyDiags), after == nil)
+			if hasError(destroyDiags) != test.fails || left == test.fails {
+				t.Errorf("the destruction removes it: %t; %s", left, diagsText(destroyDiags))
 			}
 		})
 	}
 }
 
-// An account that cannot be read does not delay a creation.
-func TestOwnership_CreateWithoutTheAccount(t *testing.T) {
+// A warning about a duplicate name does not list instances that were read from this state.
+func TestPlan_DuplicateName(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t)
-	if err := env.AddFault(simulator.Fault{Path: "/me", Status: http.StatusInternalServerError}); err != nil {
-		t.Fatal(err)
+	env, tf, _ := start(t, nil)
+	inst := tf.mustApply(nil, configWithoutKey("a"))
+	fresh := newProvider(t, env, nil)
+	expectDiags(t, "in no state", fresh.plan(nil, configWithoutKey("a")).diags, "already has this name")
+	expectDiags(t, "the server itself", fresh.plan(inst, configWithoutKey("a")).diags)
+	expectDiags(t, "a server of the same name", fresh.plan(nil, configWithoutKey("a")).diags)
+	if diags := tf.planReplacement(inst, configWithoutKey("a", "disk_gb", int64(61)), false); strings.Contains(
+		diagsText(diags), "already has") {
+		t.Errorf("the server is a duplicate of its replacement: %s", diagsText(diags))
 	}
-	tf := newProvider(t, env, nil)
-	for _, name := range []string{"a", "b"} {
-		_, diags := tf.apply(nil, configWithKey(name))
-		expectDiags(t, "the apply", diags)
-	}
-	if n := env.CountRequests("GET", "/me"); n != 1 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-// With create_before_destroy and a fixed key, the apply creates first and receives the instance that it is about to
-// destroy. It plans the destruction again, and leaves the instance alone.
-func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	config := configWithKey("a")
-	old, diags := newProvider(t, env, nil).apply(nil, config)
-	expectDiags(t, "the apply", diags)
-	env.Advance(time.Minute)
-	tf := newProvider(t, env, nil)
-	successor, diags := tf.apply(nil, config)
-	expectDiags(t, "the creation", diags, "Recovered instance "+tf.idOf(old))
-	expectDiags(t, "the plan of the destruction", tf.planDestroy(old))
-	expectDiags(t, "the destruction", tf.destroy(old), "were kept for another resource")
-	expectCount(t, env, 1, 1)
-	expectDiags(t, "the destruction of the successor", tf.destroy(successor))
-	expectCount(t, env, 0, 1)
 }

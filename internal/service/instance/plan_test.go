@@ -60,11 +60,8 @@ func TestPlanConvergence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := test.state
 			// The framework sets these values when any argument changes.
-			plan.ID, plan.Status, plan.GPU, plan.Price = types.StringUnknown(), types.StringUnknown(), types.ObjectUnknown(
-				tfinstance.GPUType,
-			), types.ObjectUnknown(
-				tfinstance.PriceType,
-			)
+			plan.ID, plan.Status = types.StringUnknown(), types.StringUnknown()
+			plan.GPU, plan.Price = types.ObjectUnknown(tfinstance.GPUType), types.ObjectUnknown(tfinstance.PriceType)
 			plan.DesiredState = types.StringValue(test.wanted)
 			if got := planConvergence(test.state, &plan, false); got != test.want {
 				t.Errorf("step %s, want %s", got, test.want)
@@ -93,147 +90,115 @@ func TestPlanConvergence_Outbid(t *testing.T) {
 	plan := state
 	got := planConvergence(state, &plan, false)
 	if got != lifecycle.ActionStart || !plan.Price.IsUnknown() || !plan.StartedAt.IsUnknown() {
-		t.Errorf(
-			"step %s, price %s, started_at %s: a new bid has a new price, and it may run for the first time",
-			got,
-			plan.Price,
-			plan.StartedAt,
-		)
+		t.Errorf("%s, price %s, started_at %s: a new bid has a new price, and may be the first start",
+			got, plan.Price, plan.StartedAt)
 	}
 }
 
-func TestPlanConvergence_UnknownDesiredState(t *testing.T) {
-	state := stateOf("running", "running")
-	plan := state
-	plan.DesiredState = types.StringUnknown()
-	got := planConvergence(state, &plan, false)
-	if got != lifecycle.ActionWait || !plan.Status.IsUnknown() || plan.ID.IsUnknown() {
-		t.Errorf("step %s, status %s, id %s", got, plan.Status, plan.ID)
+// edit changes arguments of an instance.
+type edit func(*model)
+
+var oneRTX4090 = types.ObjectValueMust(tfinstance.GPUType, map[string]attr.Value{
+	"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
+})
+
+func text(value string) types.String { return types.StringValue(value) }
+
+func set(values ...types.String) types.Set {
+	all := []attr.Value{}
+	for _, value := range values {
+		all = append(all, value)
 	}
+	return types.SetValueMust(types.StringType, all)
 }
 
-// A change of creation-only arguments plans nothing, unless replace_on contains them.
+func offer(id types.String) edit { return func(m *model) { m.OfferID = id } }
+
+func query(t *testing.T, gpu, order types.String) edit {
+	t.Helper()
+	return func(m *model) { m.OfferID, m.OfferQuery = types.StringNull(), queryFor(t, gpu, order) }
+}
+
+func keys(ids ...types.String) edit { return func(m *model) { m.SSHKeyIDs = set(ids...) } }
+
+func named(arguments ...types.String) edit { return func(m *model) { m.ReplaceOn = set(arguments...) } }
+
+// A change of creation-only arguments plans nothing, unless replace_on contains them or the hardware differs.
 func TestPlanCreateArguments(t *testing.T) {
-	text := types.StringValue
-	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
-	noSet := types.SetNull(types.StringType)
-	queryType := tfinstance.QueryType
-	query := func(gpu, order types.String) types.Object { return queryFor(t, gpu, order) }
-	noQuery, null := types.ObjectNull(queryType), types.StringNull()
-	noFallback := types.ListNull(noQuery.Type(t.Context()))
-	base := model{
-		OfferID: text("a"), OfferQuery: noQuery, FallbackQueries: noFallback, ReplaceOn: noSet,
+	null, noQuery := types.StringNull(), types.ObjectNull(tfinstance.QueryType)
+	byOffer := model{
+		OfferID: text("a"), OfferQuery: noQuery, FallbackQueries: types.ListNull(noQuery.Type(t.Context())),
+		ReplaceOn: types.SetNull(types.StringType),
 	}
-	base.SSHKeyIDs = noSet
-	byQuery := base
-	byQuery.OfferID, byQuery.OfferQuery = types.StringNull(), query(text("rtx_4090"), null)
-	with := func(m model, change func(*model)) model { change(&m); return m }
-	terms := maps.Clone(query(null, null).Attributes())
-	terms["min_gpus"] = types.Int64Value(2)
-	twoGPUs := types.ObjectValueMust(queryType, terms)
+	byOffer.SSHKeyIDs, byOffer.GPU = types.SetNull(types.StringType), oneRTX4090
+	gpu := func(slug string) edit { return query(t, text(slug), null) }
+	twoGPUs := func(m *model) {
+		terms := maps.Clone(queryFor(t, null, null).Attributes())
+		terms["min_gpus"] = types.Int64Value(2)
+		m.OfferID, m.OfferQuery = null, types.ObjectValueMust(tfinstance.QueryType, terms)
+	}
+	noTerms := func(m *model) { m.OfferID, m.OfferQuery = null, noQuery }
 	for name, test := range map[string]struct {
 		imported    bool
-		state, plan model
-		want        model // where it differs from plan
+		state, plan []edit
+		keeps       bool // the plan has the values of the state, not those of the configuration
 		replaced    string
 		warnings    int
 	}{
-		"unchanged":     {state: base, plan: base, want: base},
-		"another offer": {state: base, plan: with(base, func(m *model) { m.OfferID = text("b") }), want: base},
-		"another offer, named": {
-			state: base, plan: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }),
-			want: with(base, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) }), replaced: argOfferID,
-		},
-		"an offer adopted after an import": {
-			imported: true, state: with(base, func(m *model) { m.OfferID = types.StringNull() }), plan: base, want: base,
-		},
+		"unchanged":                        {},
+		"another offer":                    {plan: []edit{offer(text("b"))}, keeps: true},
+		"another offer, named":             {plan: []edit{offer(text("b")), named(text(argOfferID))}, replaced: argOfferID},
+		"an offer adopted after an import": {imported: true, state: []edit{offer(null)}},
 		"adopted even when named": {
-			imported: true,
-			state:    with(base, func(m *model) { m.OfferID, m.ReplaceOn = types.StringNull(), set(text(argOfferID)) }),
-			plan:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
-			want:     with(base, func(m *model) { m.ReplaceOn = set(text(argOfferID)) }),
+			imported: true, state: []edit{offer(null)}, plan: []edit{named(text(argOfferID))},
 		},
-		"a query instead of an offer": {state: base, plan: byQuery, want: byQuery},
-		"a query that is not met instead of an offer": {
-			state: base, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			replaced: argOfferQuery,
-			warnings: 1,
+		"a query instead of an offer":        {plan: []edit{gpu("rtx_4090")}},
+		"an unmet query instead of an offer": {plan: []edit{gpu("h100")}, replaced: argOfferQuery, warnings: 1},
+		"an unchanged query that is not met": {state: []edit{twoGPUs}, plan: []edit{twoGPUs}},
+		"another gpu, imported": {
+			imported: true, state: []edit{noTerms}, plan: []edit{gpu("h100")}, warnings: 1,
+		},
+		"keys removed":        {state: []edit{keys(text("a"))}, warnings: 1},
+		"keys configured now": {plan: []edit{keys(text("a"))}, warnings: 1},
+		"other keys": {
+			state: []edit{keys(text("a"))}, plan: []edit{keys(text("b"))}, keeps: true, warnings: 1,
+		},
+		"keys adopted after an import": {imported: true, plan: []edit{keys(text("a"))}},
+		"any gpu": {
+			state: []edit{gpu("rtx_4090")}, plan: []edit{query(t, null, null)}, keeps: true, warnings: 1,
 		},
 		"another order": {
-			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx_4090"), text("dlperf")) }),
-			want: byQuery, warnings: 1,
+			state: []edit{gpu("rtx_4090")}, plan: []edit{query(t, text("rtx_4090"), text("dlperf"))}, keeps: true, warnings: 1,
 		},
-		"another gpu": {
-			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want:     with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			replaced: argOfferQuery,
-			warnings: 1,
-		},
-		"an unchanged query that the server does not meet": {
-			state: with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
-			plan:  with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
-			want:  with(byQuery, func(m *model) { m.OfferQuery = twoGPUs }),
-		},
-		"another gpu, imported": {
-			imported: true,
-			state: with(byQuery, func(m *model) {
-				m.OfferQuery = types.ObjectNull(byQuery.OfferQuery.AttributeTypes(t.Context()))
-			}),
-			plan: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }),
-			want: with(byQuery, func(m *model) { m.OfferQuery = query(text("h100"), null) }), warnings: 1,
-		},
+		"another gpu": {state: []edit{gpu("rtx_4090")}, plan: []edit{gpu("h100")}, replaced: argOfferQuery, warnings: 1},
 		"another name of the gpu": {
-			state: with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }),
-			plan:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), text("dlperf")) }),
-			want:  with(byQuery, func(m *model) { m.OfferQuery = query(text("rtx4090"), null) }), warnings: 1,
-		},
-		"any gpu": {
-			state: byQuery, plan: with(byQuery, func(m *model) { m.OfferQuery = query(null, null) }), want: byQuery, warnings: 1,
+			state: []edit{gpu("rtx4090")}, plan: []edit{query(t, text("rtx4090"), text("dlperf"))}, keeps: true, warnings: 1,
 		},
 		"another query, named": {
-			state:    byQuery,
-			plan:     with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
-			want:     with(byQuery, func(m *model) { m.OfferQuery, m.ReplaceOn = query(null, null), set(text(argOfferQuery)) }),
+			state: []edit{gpu("rtx_4090")}, plan: []edit{query(t, null, null), named(text(argOfferQuery))},
 			replaced: argOfferQuery,
-		},
-		"other keys": {
-			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
-			plan:  with(base, func(m *model) { m.SSHKeyIDs = set(text("b")) }),
-			want:  with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
-		},
-		"keys removed": {
-			state: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), plan: base, want: base, warnings: 1,
-		},
-		"keys configured now": {
-			state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
-			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }), warnings: 1,
-		},
-		"keys adopted after an import": {
-			imported: true, state: base, plan: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
-			want: with(base, func(m *model) { m.SSHKeyIDs = set(text("a")) }),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, plan := test.state, test.plan
-			state.GPU = types.ObjectValueMust(tfinstance.GPUType, map[string]attr.Value{
-				"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
-			})
+			state, plan := byOffer, byOffer
+			for _, change := range test.state {
+				change(&state)
+			}
+			for _, change := range test.plan {
+				change(&plan)
+			}
 			if !test.imported {
 				state.QuotedKopH = types.Int64Value(100)
 			}
+			want := plan
+			if test.keeps {
+				want = state
+			}
 			replaced, diags := planCreateArguments(t.Context(), state, &plan)
-			if !plan.OfferID.Equal(test.want.OfferID) || !plan.OfferQuery.Equal(test.want.OfferQuery) ||
-				!plan.SSHKeyIDs.Equal(test.want.SSHKeyIDs) {
-				t.Errorf(
-					"planned %s, %s and %s, want %s, %s and %s",
-					plan.OfferID,
-					plan.OfferQuery,
-					plan.SSHKeyIDs,
-					test.want.OfferID,
-					test.want.OfferQuery,
-					test.want.SSHKeyIDs,
-				)
+			if !plan.OfferID.Equal(want.OfferID) || !plan.OfferQuery.Equal(want.OfferQuery) ||
+				!plan.SSHKeyIDs.Equal(want.SSHKeyIDs) {
+				t.Errorf("planned %s, %s and %s, want %s, %s and %s", plan.OfferID, plan.OfferQuery, plan.SSHKeyIDs,
+					want.OfferID, want.OfferQuery, want.SSHKeyIDs)
 			}
 			if got := strings.Trim(replaced.String(), "[]"); got != test.replaced {
 				t.Errorf("replaced for %q, want %q", got, test.replaced)
@@ -262,25 +227,4 @@ func queryFor(t *testing.T, gpu, order types.String) types.Object {
 		values["gpu"] = types.SetValueMust(types.StringType, []attr.Value{gpu})
 	}
 	return types.ObjectValueMust(queryType, values)
-}
-
-// A changed template, disk or type replaces an instance, but not one that was imported without that value,
-// because the API omits it in every response.
-func TestArguments_Changed(t *testing.T) {
-	prior := tfinstance.Arguments{
-		Template: types.StringValue("pytorch"), DiskGB: types.Int64Value(60),
-		Type: types.StringValue("on_demand"),
-	}
-	plan := tfinstance.Arguments{
-		Template: types.StringUnknown(), DiskGB: types.Int64Value(61),
-		Type: types.StringValue("interruptible"),
-	}
-	if got := plan.Changed(prior).String(); got != "[template,disk_gb,type]" {
-		t.Errorf("replaced for %s", got)
-	}
-	for name, state := range map[string]tfinstance.Arguments{"unchanged": plan, "imported without the values": {}} {
-		if got := plan.Changed(state); len(got) > 0 {
-			t.Errorf("%s: replaced for %s", name, got)
-		}
-	}
 }

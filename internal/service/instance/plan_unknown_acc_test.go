@@ -1,7 +1,6 @@
 package instance_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,62 +14,35 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 	t.Parallel()
 	// The test sets the status outbid itself: with on_outbid = "replace", a replacement that is outbid, too, is an error.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
-	setAccount(t, env, simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(100))})
-	key := env.Post(
-		"ssh-keys",
-		`{"public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g"}`,
-	)
-	offers := env.Offers("gpu=rtx_3090&num_gpus=1")
-	byQuery := `offer_query = { order = "-price" }`
-	byOffer := fmt.Sprintf("offer_id = %q", offers[0].ID)
+	env.AddSSHKey()
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1e9))}))
+	const byQuery = "offer_query = { order = \"-price\" }\n  "
+	const bid = byQuery + "type = \"interruptible\"\n  "
 	tests := map[string]struct {
-		arguments     string // %s: the value that is unknown at plan
+		arguments     string // VALUE is unknown at plan
 		before, after string
 		status        string // that the server is put in before
 	}{
-		"gpu":      {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_3090"`, ""},
-		"gpu_same": {`offer_query = { gpu = [%s], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_4090"`, ""},
-		"order":    {`offer_query = { num_gpus = [1], order = %s }`, `"price"`, `"reliability"`, ""},
-		"offer_id": {
-			"offer_id = %[1]s == \"\" ? null : %[1]s\n  offer_query = %[1]s == \"\" ? { gpu = [\"rtx_3090\"] } : null",
-			fmt.Sprintf("%q", offers[1].ID),
-			`""`,
-			"",
-		},
-		"replace_on":    {byQuery + "\n  ssh_key_ids = [local.key]\n  replace_on = [%s]", `"offer_id"`, `"ssh_key_ids"`, ""},
-		"ssh_key_ids":   {byQuery + "\n  ssh_key_ids = %s ? [] : null", "true", "false", ""},
-		"desired_state": {byQuery + "\n  desired_state = %s", `"running"`, `"stopped"`, ""},
-		"failed":        {byQuery + "\n  desired_state = %s", `"running"`, `"running"`, "failed"},
-		"outbid":        {byQuery + "\n  type = \"interruptible\"\n  on_outbid = %s", `"restart"`, `"replace"`, "outbid"},
-		"kept":          {byQuery + "\n  type = \"interruptible\"\n  on_outbid = %s", `"restart"`, `"keep"`, "outbid"},
-		"name":          {byQuery + "\n  name = %s", `"a"`, `"b"`, ""},
-		"max_price":     {byOffer + "\n  max_price_kop_h = %s", "900000", "900001", ""},
+		"gpu":           {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_3090"`, ""},
+		"gpu_same":      {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_4090"`, ""},
+		"order":         {`offer_query = { num_gpus = [1], order = VALUE }`, `"price"`, `"reliability"`, ""},
+		"ssh_key_ids":   {byQuery + "ssh_key_ids = VALUE ? [] : null", "true", "false", ""},
+		"desired_state": {byQuery + "desired_state = VALUE", `"running"`, `"stopped"`, ""},
+		"failed":        {byQuery + "desired_state = VALUE", `"running"`, `"running"`, "failed"},
+		"outbid":        {bid + "on_outbid = VALUE", `"restart"`, `"replace"`, "outbid"},
+		"kept":          {bid + "on_outbid = VALUE", `"restart"`, `"keep"`, "outbid"},
+		"name":          {byQuery + "name = VALUE", `"a"`, `"b"`, ""},
 	}
-	config := func(after bool) string {
-		used := ""
-		if after {
-			used = key
-		}
-		text := fmt.Sprintf("locals {\n  key = %q\n}\n", used)
-		text = strings.Replace(text, `key = ""`, "key = null", 1)
+	config := func(after bool) (text string) {
 		for name, test := range tests {
 			value := test.before
 			if after {
 				value = test.after
 			}
-			arguments := strings.ReplaceAll(test.arguments, "%[1]s", "%s")
-			arguments = strings.ReplaceAll(arguments, "%s", "terraform_data."+name+".output")
-			if !after {
-				arguments = strings.Replace(arguments, "[local.key]", "[]", 1)
-			}
-			text += fmt.Sprintf(
-				"resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\n"+
-					"resource \"gpurent_instance\" %[1]q {\n  template = \"pytorch\"\n  disk_gb = 60\n  %[4]s\n}\n",
-				name,
-				value,
-				after,
-				arguments,
-			)
+			arguments := strings.ReplaceAll(test.arguments, "VALUE", "terraform_data."+name+".output")
+			text += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\n",
+				name, value, after)
+			text += strings.Replace(resourceBlock(arguments), "trainer", name, 1)
 			text += fmt.Sprintf("output %q {\n  value = gpurent_instance.%[1]s.id\n}\n", name)
 		}
 		return env.Config(text)
@@ -80,18 +52,12 @@ func TestAccInstance_unknownArguments(t *testing.T) {
 	for name, test := range tests {
 		if test.status != "" {
 			id := strings.TrimSpace(w.Run("output", "-no-color", "-raw", name))
-			if err := env.SetInstance(id, simulator.InstancePatch{Status: &test.status}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, env.SetInstance(id, simulator.InstancePatch{Status: &test.status}))
 		}
 	}
 	w.Configure(config(true))
-	if output, err := w.Try("apply", "-auto-approve", "-no-color"); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
+	w.Run("apply", "-auto-approve", "-no-color")
 	w.Run("plan", "-detailed-exitcode", "-no-color")
 	w.Run("destroy", "-auto-approve", "-no-color")
-	if err := errors.Join(env.NothingLeft("instances")); err != nil {
-		t.Error(err)
-	}
+	must(t, env.NothingLeft("instances"))
 }

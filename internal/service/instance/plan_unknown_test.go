@@ -14,107 +14,66 @@ import (
 // A plan with unknown values is valid for every final value: Terraform accepts neither an unplanned replacement nor a
 // change of a value that was known at plan.
 func TestPlan_UnknownValues(t *testing.T) {
-	text := types.StringValue
-	set := func(values ...attr.Value) types.Set { return types.SetValueMust(types.StringType, values) }
-	gpu := func(slug types.String) types.Object { return queryFor(t, slug, types.StringNull()) }
-	none := queryFor(t, types.StringNull(), types.StringNull())
-	noQuery := types.ObjectNull(none.AttributeTypes(t.Context()))
+	unknown, null := types.StringUnknown(), types.StringNull()
+	noQuery := types.ObjectNull(tfinstance.QueryType)
+	gpu := func(slug types.String) edit { return query(t, slug, null) }
 	server := func(status rental.InstanceStatus) model {
 		m := stateOf(status, "running")
-		m.OfferID, m.OfferQuery = types.StringNull(), gpu(text("rtx_4090"))
+		m.OfferID, m.OfferQuery, m.GPU = null, queryFor(t, text("rtx_4090"), null), oneRTX4090
 		m.ReplaceOn, m.QuotedKopH = types.SetNull(types.StringType), types.Int64Value(100)
-		m.GPU = types.ObjectValueMust(tfinstance.GPUType, map[string]attr.Value{
-			"slug": text("rtx_4090"), "name": text("RTX 4090"), "count": types.Int64Value(1), "vram_gb": types.Int64Value(24),
-		})
 		return m
 	}
-	named := server("running")
-	named.OfferID, named.OfferQuery, named.SSHKeyIDs = text("a"), noQuery, set(text("k"))
+	byOffer := server("running")
+	byOffer.OfferID, byOffer.OfferQuery, byOffer.SSHKeyIDs = text("a"), noQuery, set(text("k"))
 	outbid := server("outbid")
 	outbid.Type = text(string(rental.Interruptible))
-
-	type edit = func(*model)
+	same := func(*model) {}
+	noKeys := func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) }
+	unknownReplaceOn := func(m *model) { m.ReplaceOn = types.SetUnknown(types.StringType) }
+	desired := func(state types.String) edit { return func(m *model) { m.DesiredState = state } }
+	onOutbid := func(policy types.String) edit { return func(m *model) { m.OnOutbid = policy } }
+	both := func(one, two edit) edit { return func(m *model) { one(m); two(m) } }
+	otherOffer, otherKey := offer(text("b")), keys(text("l"))
 	for name, test := range map[string]struct {
 		state    model
 		unknown  edit
 		finally  []edit
 		replaces bool
 	}{
-		"gpu": {
-			server("running"), func(m *model) { m.OfferQuery = gpu(types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }},
-			true,
-		},
+		"gpu": {server("running"), gpu(unknown), []edit{same, gpu(text("h100"))}, true},
 		"another term than hardware": {
-			server("running"), func(m *model) { m.OfferQuery = queryFor(t, text("rtx_4090"), types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.OfferQuery = queryFor(t, text("rtx_4090"), text("price")) }},
+			server("running"), query(t, text("rtx_4090"), unknown), []edit{same, query(t, text("rtx_4090"), text("price"))},
 			false,
 		},
 		"offer_query": {
-			server("running"), func(m *model) { m.OfferQuery = types.ObjectUnknown(noQuery.AttributeTypes(t.Context())) },
-			[]edit{
-				func(*model) {}, func(m *model) { m.OfferQuery = gpu(text("h100")) }, func(m *model) { m.OfferQuery = noQuery },
-			},
-			true,
+			server("running"), func(m *model) { m.OfferQuery = types.ObjectUnknown(tfinstance.QueryType) },
+			[]edit{same, gpu(text("h100")), func(m *model) { m.OfferQuery = noQuery }}, true,
 		},
-		"offer_id": {
-			named, func(m *model) { m.OfferID = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.OfferID = text("b") }, func(m *model) { m.OfferID = types.StringNull() }},
-			false,
-		},
+		"offer_id": {byOffer, offer(unknown), []edit{same, otherOffer, offer(null)}, false},
 		"ssh_key_ids": {
-			named, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) },
-			[]edit{
-				func(*model) {}, func(m *model) { m.SSHKeyIDs = set() },
-				func(m *model) { m.SSHKeyIDs = types.SetNull(types.StringType) },
-			},
-			false,
+			byOffer, func(m *model) { m.SSHKeyIDs = types.SetUnknown(types.StringType) }, []edit{same, keys(), noKeys}, false,
 		},
-		"an SSH key": {
-			named, func(m *model) { m.SSHKeyIDs = set(types.StringUnknown()) },
-			[]edit{func(*model) {}, func(m *model) { m.SSHKeyIDs = set(text("l")) }},
-			false,
-		},
+		"an SSH key": {byOffer, keys(unknown), []edit{same, otherKey}, false},
 		"replace_on, nothing else changed": {
-			named, func(m *model) { m.ReplaceOn = types.SetUnknown(types.StringType) },
-			[]edit{func(m *model) { m.ReplaceOn = set(text(argOfferID), text(argSSHKeyIDs)) }},
-			false,
+			byOffer, unknownReplaceOn, []edit{named(text(argOfferID), text(argSSHKeyIDs))}, false,
 		},
 		"replace_on, another offer": {
-			named, func(m *model) { m.OfferID, m.ReplaceOn = text("b"), types.SetUnknown(types.StringType) },
-			[]edit{
-				func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set(text(argOfferID)) },
-				func(m *model) { m.OfferID, m.ReplaceOn = text("b"), set() },
-			},
-			true,
+			byOffer, both(otherOffer, unknownReplaceOn),
+			[]edit{both(otherOffer, named(text(argOfferID))), both(otherOffer, named())}, true,
 		},
 		"an element of replace_on, other keys": {
-			named, func(m *model) { m.SSHKeyIDs, m.ReplaceOn = set(text("l")), set(types.StringUnknown()) },
-			[]edit{func(m *model) { m.SSHKeyIDs, m.ReplaceOn = set(text("l")), set(text(argSSHKeyIDs)) }},
-			true,
+			byOffer, both(otherKey, named(unknown)), []edit{both(otherKey, named(text(argSSHKeyIDs)))}, true,
 		},
 		"desired_state of a running server": {
-			server("running"), func(m *model) { m.DesiredState = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }},
-			false,
+			server("running"), desired(unknown), []edit{same, desired(text("stopped"))}, false,
 		},
 		"desired_state of a failed server": {
-			server("failed"), func(m *model) { m.DesiredState = types.StringUnknown() },
-			[]edit{func(*model) {}, func(m *model) { m.DesiredState = text("stopped") }},
-			true,
+			server("failed"), desired(unknown), []edit{same, desired(text("stopped"))}, true,
 		},
 		"on_outbid of an outbid server": {
-			outbid, func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{
-				func(*model) {}, func(m *model) { m.OnOutbid = text("keep") }, func(m *model) { m.OnOutbid = text("replace") },
-			},
-			true,
+			outbid, onOutbid(unknown), []edit{same, onOutbid(text("keep")), onOutbid(text("replace"))}, true,
 		},
-		"on_outbid of a running server": {
-			server("running"), func(m *model) { m.OnOutbid = types.StringUnknown() },
-			[]edit{func(m *model) { m.OnOutbid = text("replace") }},
-			false,
-		},
+		"on_outbid of a running server": {server("running"), onOutbid(unknown), []edit{onOutbid(text("replace"))}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := func(change edit) (model, bool) {

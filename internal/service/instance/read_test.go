@@ -1,59 +1,101 @@
 package instance_test
 
 import (
-	"net/http"
+	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"time"
 )
 
-// The API may later return another spelling of the image, for example its digest.
-func TestRead_KeepsImage(t *testing.T) {
+// A refresh removes an instance from the state only after a 404 with the code not_found for its id, or the status
+// destroying or destroyed. Any other response keeps it, both for a request by id and for a listing that lacks the
+// instance.
+func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	t.Parallel()
-	_, tf, p := startWithProxy(t)
-	config := configWithKey("a", "template", "custom", "image", "ubuntu:24.04")
-	inst, diags := tf.apply(nil, config)
-	expectDiags(t, "the apply", diags)
-	p.set(
-		rewriteResponse(isGet, func(body map[string]any) { body["image"] = "ubuntu@sha256:" + strings.Repeat("0a", 32) }),
-	)
-	tf.refresh(inst)
-	if tf.plan(inst, config).replaces {
-		t.Error("the plan replaces the server")
+	const html = "<html><h1>404 Not Found</h1></html>"
+	env, tf, p := start(t, nil)
+	inst := tf.mustApply(nil, configWithKey("a"))
+	env.Advance(2 * time.Minute) // the API may not find a new one by its id
+	for name, test := range map[string]struct {
+		response         interceptor
+		removed, wantErr bool
+	}{
+		"not_found":                     {response: refuse(404, "not_found"), removed: true},
+		"status destroying":             {response: setField("status", "destroying"), removed: true},
+		"status destroyed":              {response: setField("status", "destroyed"), removed: true},
+		"desired_state destroyed":       {response: setField("desired_state", "destroyed"), removed: true},
+		"status failed":                 {response: setField("status", "failed")},
+		"unknown status":                {response: setField("status", "hibernating")},
+		"404 of a proxy":                {response: respond(404, html), wantErr: true},
+		"404 with another code":         {response: refuse(404, "conflict"), wantErr: true},
+		"not_found with another status": {response: refuse(410, "not_found"), wantErr: true},
+		"another server, destroyed": {
+			response: respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
+		},
+		"no server": {response: respond(200, `{}`), wantErr: true},
+		"forbidden": {response: refuse(403, "forbidden"), wantErr: true},
+	} {
+		for _, listed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
+				run, before := newProvider(t, env, nil), *inst
+				if listed {
+					expectDiags(t, "the refresh", run.refresh(&before)) // the next one uses a listing
+				}
+				p.set(rule{matches: isList, do: respond(200, `{"data":[],"next_cursor":null}`)},
+					rule{matches: isGet, do: test.response})
+				diags := run.refresh(&before)
+				p.set()
+				if removed := before.state.IsNull(); removed != test.removed || hasError(diags) != test.wantErr {
+					t.Errorf("removed %t, want %t; error wanted %t: %s", removed, test.removed, test.wantErr, diagsText(diags))
+				}
+			})
+		}
 	}
 }
 
 // The API may normalize names.
 func TestRead_KeepsNormalizedName(t *testing.T) {
 	t.Parallel()
-	env, tf, p := startWithProxy(t)
+	env, tf, p := start(t, nil)
 	name := ""
-	lower := func(body map[string]any) { body["name"] = strings.ToLower(name) }
-	p.set(
-		rewriteResponse(func(r *http.Request) bool { return isGet(r) || isCreate(r) || r.Method == http.MethodPatch }, lower),
-	)
+	lower := rewrite(func(body map[string]any) { body["name"] = strings.ToLower(name) })
+	p.set(rule{matches: isGet, do: lower}, rule{matches: isCreate, do: lower},
+		rule{matches: request("PATCH", "/instances/[^/]+"), do: lower})
 	var inst *resourceState
 	for _, name = range []string{"First", "Second"} {
-		config := configWithKey("a", "name", name)
-		var diags []*tfprotov6.Diagnostic
-		inst, diags = tf.apply(inst, config)
-		expectDiags(t, "the apply", diags)
-		tf.refresh(inst)
-		if got := stringOf(tf.attribute(inst, "name")); got != name {
+		inst = tf.mustApply(inst, configWithKey("a", "name", name))
+		expectDiags(t, "the refresh", tf.refresh(inst))
+		if got := inst.text("name"); got != name {
 			t.Errorf("the state has the name %q, want %q", got, name)
 		}
 	}
 	name = "Third"
 	tf = newProvider(t, env, nil)
-	tf.refresh(inst)
-	if got := stringOf(tf.attribute(inst, "name")); got != "third" {
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	if got := inst.text("name"); got != "third" {
 		t.Errorf("after a rename elsewhere the state has the name %q", got)
 	}
 	expectCount(t, env, 1, 1)
 }
 
-// Another spelling of an image plans no change, in the configuration or in the response.
+// The response to a rename can show that the instance was destroyed since the last refresh. The apply then fails, and
+// the next plan creates another instance.
+func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
+	t.Parallel()
+	renamed := configWithKey("renamed", "idempotency_key", "key-trainer")
+	env, tf, _ := start(t, nil)
+	inst := tf.mustApply(nil, configWithKey("trainer"))
+	plan := tf.plan(inst, renamed)
+	setStatus(t, env, inst.id(), "destroyed", "destroyed")
+	after, diags := tf.applyPlan(inst, plan, renamed)
+	expectDiags(t, "the rename", diags, "Instance "+inst.id()+" no longer exists", "the apply creates another.")
+	expectDiags(t, "the refresh", tf.refresh(after), "1 instance no longer exists: "+inst.id())
+	if !after.state.IsNull() {
+		t.Errorf("after the refresh the state has %v", after.state)
+	}
+}
+
+// Another spelling of an image plans no change.
 func TestPlan_ImageSpelling(t *testing.T) {
 	t.Parallel()
 	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
@@ -62,21 +104,17 @@ func TestPlan_ImageSpelling(t *testing.T) {
 		{"custom", long, short},
 		{"ubuntu", "docker.io/nvidia/cuda:12.6.3-base-ubuntu24.04", "nvidia/cuda:12.6.3-base-ubuntu24.04"},
 	} {
-		env, tf, _ := startWithProxy(t)
-		config := configWithKey("a", "template", test.template, "image", test.applied)
-		inst, diags := tf.apply(nil, config)
-		expectDiags(t, "the apply", diags)
-		tf.refresh(inst)
-		expectDiags(t, "a plan", tf.plan(inst, config).diags)
-		config["image"] = test.planned
-		plan := tf.plan(inst, config)
-		expectDiags(t, "a plan with the other spelling", plan.diags)
-		if plan.replaces {
-			t.Errorf("%+v: it is replaced", test)
+		_, tf, _ := start(t, nil)
+		inst := tf.mustApply(nil, configWithKey("a", "template", test.template, "image", test.applied))
+		expectDiags(t, "the refresh", tf.refresh(inst))
+		for image, replaces := range map[string]bool{test.applied: false, test.planned: false, "debian:12": true} {
+			plan := tf.plan(inst, configWithKey("a", "template", test.template, "image", image))
+			if replaces && test.template != "custom" {
+				continue // that image is an error
+			}
+			if expectDiags(t, "a plan", plan.diags); (len(plan.replaces) > 0) != replaces {
+				t.Errorf("%+v: %s is replaced for %v", test, image, plan.replaces)
+			}
 		}
-		if config["image"] = "debian:12"; test.template == "custom" && !tf.plan(inst, config).replaces {
-			t.Errorf("%+v: another image does not replace it", test)
-		}
-		expectCount(t, env, 1, 1)
 	}
 }

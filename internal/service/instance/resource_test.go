@@ -17,6 +17,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // textOf returns all diagnostics as one text.
@@ -34,6 +35,13 @@ func expectPrefix(t *testing.T, text, want string) {
 	if want == "" && text != "" || !strings.HasPrefix(text, want) {
 		t.Errorf("want %q, got:\n%s", want, text)
 	}
+}
+
+// newMeta returns a configured provider.
+func newMeta(client *rental.Client, limits spending.Limits) *tfkit.Meta {
+	meta := &tfkit.Meta{PollInterval: 5 * time.Second}
+	meta.SetClient(client, limits)
+	return meta
 }
 
 // emptyState returns a state of an instance with null values, and its model.
@@ -79,6 +87,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		onOutbid          string
 		timeout           time.Duration
 		interrupt         time.Duration
+		burnLimit         int64 // kopecks per hour; 0 for none
 		want              string
 		contains          string
 		status            rental.InstanceStatus // in the state afterwards
@@ -86,13 +95,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		"a timeout while it starts": {
 			start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting",
 		},
-		"a timeout without a response": {
-			start: rentaltest.Replies(0), timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state",
-			status: "stopped",
-		},
-		"a timeout of the first read": {
-			read: slowly, timeout: 2 * time.Second, want: "Error: Instance ins_1 is not in its desired state",
-		},
+
 		"a timeout without SSH": {
 			start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state",
 			contains: "It has no SSH address.", status: "running",
@@ -122,6 +125,9 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			want:     "Error: Instance ins_1 costs more than a limit allows: It costs 50,10",
 			contains: "It was stopped again", status: "stopping",
 		},
+		"above the burn limit": {
+			burnLimit: 1000, want: "Error: Burn rate would exceed max_burn_kop_h", status: "stopped",
+		},
 		"above the cap, and not stopped": {
 			start: expensive, stop: rentaltest.Replies(402),
 			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50,10", contains: "stopping it again failed",
@@ -136,7 +142,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			}
 			rentaltest.Run(t, made, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
 				r := &instanceResource{}
-				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff})
+				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: test.burnLimit})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if test.interrupt > 0 {
@@ -165,82 +171,6 @@ func TestUpdate_Diagnostics(t *testing.T) {
 				}
 				if got := after.Status.ValueString(); got != string(test.status) {
 					t.Errorf("the state has the status %q, want %q", got, test.status)
-				}
-			})
-		})
-	}
-}
-
-// The burn limit is checked before the start, also if the instance is still stopping.
-func TestUpdate_BurnLimitBeforeStart(t *testing.T) {
-	for name, test := range map[string]struct {
-		limit int64
-		want  string
-		sent  string
-	}{
-		"above": {1000, "Error: Burn rate would exceed max_burn_kop_h", ""},
-		"below": {2000, "", "start"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			made := func() *rentaltest.Service {
-				s := rentaltest.New(rental.OnDemand, rental.StatusStopping, rental.DesiredStopped)
-				s.Later(10*time.Second, rentaltest.Is(rental.StatusStopped, rental.DesiredStopped))
-				s.On["start"] = rentaltest.Starts
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
-				r := &instanceResource{}
-				r.Meta = newMeta(client, spending.Limits{MaxBurnKopH: test.limit})
-				raw, state := emptyState(t, r)
-				state.ID = types.StringValue(rentaltest.ID)
-				plan := state
-				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
-				expectChange(state, &plan)
-				resp := resource.UpdateResponse{State: raw}
-				r.converge(t.Context(), state, plan, nil, time.Time{}, time.Hour, &resp)
-				expectPrefix(t, textOf(resp.Diagnostics), test.want)
-				if s.Requests() != test.sent {
-					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
-				}
-			})
-		})
-	}
-}
-
-// A new bid is compared with the burn limit at the price of its offer before the request.
-func TestUpdate_BurnLimitBeforeNewBid(t *testing.T) {
-	const limitError = "Error: Burn rate would exceed max_burn_kop_h"
-	for name, test := range map[string]struct {
-		limit, bid int64 // bid is the price of the offer
-		want       string
-		sent       string
-	}{
-		"unchanged": {1010, 1000, "", "start"},
-		"higher":    {5010, 5000, "", "start"},
-		"above":     {5010, 5001, limitError, ""},
-		"no limit":  {0, 5000, "", "start"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			made := func() *rentaltest.Service {
-				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
-				s.BidKopH = test.bid
-				s.On["start"] = rentaltest.Starts
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
-				r := &instanceResource{}
-				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: test.limit})
-				raw, state := emptyState(t, r)
-				state = fromAPI(state, s.Inst)
-				state.RentedOfferID = types.StringValue("off_1")
-				plan := state
-				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue("restart")
-				expectChange(state, &plan)
-				resp := resource.UpdateResponse{State: raw}
-				r.converge(t.Context(), state, plan, nil, time.Time{}, time.Hour, &resp)
-				expectPrefix(t, textOf(resp.Diagnostics), test.want)
-				if s.Requests() != test.sent {
-					t.Errorf("sent %q, want %q", s.Requests(), test.sent)
 				}
 			})
 		})
@@ -283,15 +213,10 @@ func TestDelete_Diagnostics(t *testing.T) {
 					time.AfterFunc(test.cancel, cancel)
 				}
 				raw, _ := emptyState(t, r)
-				for at, value := range map[string]string{"id": rentaltest.ID, "timeouts.delete": test.timeout} {
-					attribute, nested, found := strings.Cut(at, ".")
-					to := path.Root(attribute)
-					if found {
-						to = to.AtName(nested)
-					}
-					if diags := raw.SetAttribute(ctx, to, value); diags.HasError() {
-						t.Fatal(textOf(diags))
-					}
+				diags := raw.SetAttribute(ctx, path.Root("id"), rentaltest.ID)
+				diags.Append(raw.SetAttribute(ctx, path.Root("timeouts").AtName("delete"), test.timeout)...)
+				if diags.HasError() {
+					t.Fatal(textOf(diags))
 				}
 				resp := resource.DeleteResponse{State: raw}
 				r.Delete(ctx, resource.DeleteRequest{State: raw}, &resp)

@@ -1,195 +1,162 @@
 package instance_test
 
 import (
-	"io"
+	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// respondWith makes the simulator respond to requests for paths with a suffix, while it is switched on.
-func respondWith(on *atomic.Bool, suffix string, status int, body string) acctest.Option {
-	return acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !on.Load() || !strings.HasSuffix(r.URL.Path, suffix) || r.Method != http.MethodGet {
-				next.ServeHTTP(w, r)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			if _, err := w.Write([]byte(body)); err != nil {
-				panic(http.ErrAbortHandler)
-			}
-		})
-	})
-}
-
-const (
-	forbiddenBody = `{"error":{"code":"forbidden","message":"scope missing"}}`
-	internalBody  = `{"error":{"code":"internal","message":"trouble"}}`
-)
-
-// A limit that cannot be compared fails the plan. The default check warns.
+// A limit that cannot be compared fails the plan, and prevents rentals at apply. The default check warns.
 func TestSpending_UnreadableAccount(t *testing.T) {
-	hard, burn, warn := map[string]any{
-		"require_funds": "error",
-	}, map[string]any{
-		"max_burn_kop_h": int64(1e9),
-	}, map[string]any{
-		"require_funds": "warn",
-	}
-	for name, test := range map[string]struct {
-		suffix   string
-		status   int
-		body     string
-		spending map[string]any
-		want     []string // none: no diagnostics
-	}{
-		"403, error": {
-			"/balance", 403, forbiddenBody, hard, []string{"ERROR: Cannot check the spending limits", "billing:read"},
-		},
-		"403, burn limit": {
-			"/balance", 403, forbiddenBody, burn, []string{"ERROR: Cannot check the spending limits", "billing:read"},
-		},
-		"403, warn": {
-			"/balance", 403, forbiddenBody, warn, []string{"WARNING: Cannot check the balance", "billing:read", "require_funds"},
-		},
-		"500, error": {
-			"/balance", 500, internalBody, hard, []string{"ERROR: Cannot check the spending limits", "trouble"},
-		},
-		"500, burn limit": {
-			"/balance", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"},
-		},
-		"500, warn": {
-			"/balance", 500, internalBody, warn, []string{"WARNING: Cannot check the balance", "trouble"},
-		},
-		"HTML, burn limit": {"/balance", 200, "<html>", burn, []string{"ERROR: Cannot check the spending limits"}},
-		"off":              {"/balance", 500, internalBody, map[string]any{"require_funds": "off"}, nil},
-		"instances, burn": {
-			"/instances", 500, internalBody, burn, []string{"ERROR: Cannot check the spending limits", "trouble"},
-		},
-		"offers, error": {
-			"/offers", 500, internalBody, hard, []string{"ERROR: Cannot determine the price of the planned instance"},
-		},
-		"offers, burn limit": {
-			"/offers", 500, internalBody, burn, []string{"ERROR: Cannot determine the price of the planned instance"},
-		},
-		"offers, without them": {"/offers", 500, internalBody, warn, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var on atomic.Bool
-			env := acctest.Start(t, respondWith(&on, test.suffix, test.status, test.body))
-			on.Store(true)
-			tf := newProvider(t, env, map[string]any{"max_retries": int64(0), "spending": test.spending})
-			expectDiags(t, "the plan", tf.plan(nil, configWithoutKey("a")).diags, test.want...)
-			expectDiags(t, "the plan for a second server", tf.plan(nil, configWithoutKey("b")).diags, test.want...)
-		})
-	}
-}
-
-// Nothing is rented or started while the burn limit cannot be compared.
-func TestSpending_UnreadableAccountAtApply(t *testing.T) {
-	for suffix, want := range map[string]string{
-		"/balance": "ERROR: Cannot check the spending limits", "/offers": "ERROR: Cannot list offers",
-	} {
-		t.Run(suffix, func(t *testing.T) {
-			var on atomic.Bool
-			env := acctest.Start(t, respondWith(&on, suffix, http.StatusForbidden, forbiddenBody))
-			limit := map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1e9)}}
-			plan := newProvider(t, env, limit).plan(nil, configWithoutKey("a"))
-			expectDiags(t, "the plan", plan.diags)
-			on.Store(true)
-			tf := newProvider(t, env, limit)
-			_, diags := tf.change(tf.absent(), plan, acctest.Value(tf.schema().ValueType(), configWithoutKey("a")))
-			expectDiags(t, "the apply", diags, want)
-			if err := env.NothingLeft("instances?status=all"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// The burn limit applies to an instance for which the plan found no offer.
-func TestSpending_OfferAppearsAfterThePlan(t *testing.T) {
 	t.Parallel()
+	isBalance := request("GET", "/balance")
+	forbidden, internal := refuse(403, "forbidden"), refuse(500, "internal")
+	burn := withSpending("max_burn_kop_h", int64(1e12))
+	const unchecked, unpriced = "ERROR: Cannot check the spending limits", "ERROR: Cannot determine the price"
+	const noOffers = "ERROR: Cannot list offers"
 	for name, test := range map[string]struct {
-		list string // the first response to GET /offers
-		byID bool
-		want string
+		rule            rule
+		spending        map[string]any
+		atPlan, atApply []string
 	}{
-		"unavailable, by id": {byID: true, want: "is not available"},
-		"by query":           {list: `{"data":[],"next_cursor":null}`, want: burnLimitExceeded},
+		"balance, burn limit": {
+			rule{isBalance, forbidden, 0}, burn, []string{unchecked, "billing:read"}, []string{unchecked},
+		},
+		"balance, error": {
+			rule{isBalance, internal, 0}, withSpending("require_funds", "error"), []string{unchecked}, nil,
+		},
+		"balance, warn": {
+			rule{isBalance, forbidden, 0}, nil,
+			[]string{"WARNING: Cannot check the balance", "billing:read", "require_funds"}, nil,
+		},
+		"balance, off":           {rule{isBalance, internal, 0}, withSpending("require_funds", "off"), nil, nil},
+		"instances, burn limit":  {rule{isList, internal, 0}, burn, []string{unchecked}, []string{unchecked}},
+		"a large account":        {largeAccount(), burn, []string{unchecked, "more than 20000 entries"}, []string{unchecked}},
+		"offers, burn limit":     {rule{isOffers, internal, 0}, burn, []string{unpriced}, []string{noOffers}},
+		"offers, without limits": {rule{isOffers, internal, 0}, nil, nil, []string{noOffers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &proxy{}
-			env := acctest.Start(t, acctest.WithWrap(p.wrap))
-			offer, _ := cheapestOffer(env)
-			config := configWithoutKey("a")
-			if test.byID {
-				config["offer_query"], config["offer_id"] = nil, offer.ID
-				setAvailable(t, env, offer.ID, false)
+			env, tf, p := start(t, test.spending)
+			config := configWithKey("a")
+			plan := tf.plan(nil, config)
+			expectDiags(t, "a plan", plan.diags)
+			p.set(test.rule)
+			tf = newProvider(t, env, test.spending)
+			expectDiags(t, "the plan", tf.plan(nil, config).diags, test.atPlan...)
+			if test.atApply == nil {
+				return
 			}
-			var answered atomic.Bool
-			p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-				if test.list != "" && strings.HasSuffix(r.URL.Path, "/offers") && !answered.Swap(true) {
-					w.Header().Set("Content-Type", "application/json")
-					io.WriteString(w, test.list) //nolint:errcheck // the client reports it
-					return
-				}
-				if isCreate(r) && test.byID {
-					setAvailable(t, env, offer.ID, true)
-				}
-				api.ServeHTTP(w, r)
-			})
-			tf := newProvider(
-				t,
-				env,
-				map[string]any{"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": int64(1)}},
-			)
-			_, diags := tf.apply(nil, config)
-			expectDiags(t, "the apply", diags, "ERROR: ", test.want)
-			if err := env.NothingLeft("instances?status=all"); err != nil {
-				t.Error(err)
-			}
+			_, diags := newProvider(t, env, test.spending).applyPlan(nil, plan, config)
+			expectDiags(t, "the apply", diags, test.atApply...)
+			p.set()
+			expectCount(t, env, 0, 0)
 		})
 	}
 }
 
-// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start,
-// and not a rental that costs too much.
-func TestSpending_OutbidNewInstanceAboveLimit(t *testing.T) {
-	t.Parallel()
-	p := &proxy{}
-	env := acctest.Start(t, acctest.WithWrap(p.wrap))
-	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
-	tf := newProvider(t, env, map[string]any{
-		"max_retries": int64(0), "spending": map[string]any{"max_burn_kop_h": price * 3},
-	})
-	var created atomic.Bool
-	p.set(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		created.CompareAndSwap(false, isCreate(r))
-		always := func(*http.Request) bool { return true }
-		switch {
-		case created.Load() && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/offers/"):
-			rewriteResponse(always, func(body map[string]any) {
-				body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
-			})(w, r, api)
-		case isGet(r):
-			rewriteResponse(isGet, func(body map[string]any) { body["status"] = "outbid" })(w, r, api)
-		default:
-			api.ServeHTTP(w, r)
+// largeAccount is an account with a thousand instances of other configurations on each page of the list, without end.
+// One has the name "duplicate".
+func largeAccount() rule {
+	const entry = `{"id":%q,"name":%q,"status":"running","type":"on_demand","price":{"running_kop_h":1}}`
+	page := 0
+	return rule{matches: isList, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		page++
+		entries := []string{fmt.Sprintf(entry, "duplicate", "duplicate")}
+		for i := range 999 {
+			entries = append(entries, fmt.Sprintf(entry, fmt.Sprintf("other-%d-%d", page, i), "other"))
 		}
-	})
-	inst, diags := tf.apply(nil, configWithoutKey("a", "type", "interruptible"))
-	if inst == nil {
-		t.Error("the state has no instance")
+		respond(200, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page))(w, r, api)
+	}}
+}
+
+// In an account with more servers than the provider lists, a plan warns that it cannot check the name.
+func TestPlan_LargeAccount(t *testing.T) {
+	t.Parallel()
+	const unchecked = "WARNING: Cannot check the names of all instances"
+	_, tf, p := start(t, nil)
+	p.set(largeAccount())
+	for _, test := range []struct {
+		config map[string]any
+		want   []string
+	}{
+		{configWithoutKey("a"), []string{unchecked, "more than 20000 entries", "idempotency_key"}},
+		{configWithKey("a"), nil},
+		{configWithoutKey("", "name", nil), nil},
+		{configWithoutKey("duplicate"), []string{"WARNING: Instance duplicate already has this name"}},
+	} {
+		expectDiags(t, "the plan", tf.plan(nil, test.config).diags, test.want...)
 	}
-	expectDiags(t, "the apply", diags, "max_burn_kop_h", "was not rented or started")
-	if strings.Contains(diagsText(diags), "could not be removed") {
-		t.Error("the error describes a rental")
+}
+
+// The burn limit is compared before every create and start, for concurrent creations too.
+func TestSpending_BurnLimitAtApply(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	env.AddSSHKey()
+	_, price := cheapestOffer(env)
+	limit := withSpending("max_burn_kop_h", price*3/2) // for one instance, and not for two
+	tf := newProvider(t, env, limit)
+	type result struct {
+		inst  *resourceState
+		diags []*tfprotov6.Diagnostic
 	}
+	results := make(chan result)
+	for n := range 4 {
+		go func() {
+			inst, diags := tf.apply(nil, configWithKey(fmt.Sprint(n)))
+			results <- result{inst, diags}
+		}()
+	}
+	var rented *resourceState
+	for range 4 {
+		switch r := <-results; {
+		case r.inst == nil:
+			expectDiags(t, "beyond the limit", r.diags, burnLimitExceeded)
+		case rented != nil:
+			t.Error("a second server was rented")
+		default:
+			rented = r.inst
+			expectDiags(t, "within the limit", r.diags)
+		}
+	}
+	expectCount(t, env, 1, 1)
+	if rented == nil {
+		t.Fatal("nothing was rented")
+	}
+	tf.mustDestroy(rented)
+
+	first := tf.mustApply(nil, configWithKey("a"))
+	stopped := tf.mustApply(first, configWithKey("a", "desired_state", "stopped"))
+	second := tf.mustApply(nil, configWithKey("b"))
+	planner := newProvider(t, env, limit)
+	plan := planner.plan(stopped, configWithKey("a"))
+	expectDiags(t, "the plan of a start", plan.diags, "WARNING: "+burnLimitExceeded)
+	started, diags := tf.applyPlan(stopped, plan, configWithKey("a"))
+	expectDiags(t, "the start", diags, "ERROR: "+burnLimitExceeded)
+	tf.mustDestroy(second)
+	tf.mustApply(started, configWithKey("a"))
+}
+
+// A replacement does not count together with its predecessor, at plan and at apply.
+func TestReplacement_BurnLimit(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	inst := tf.mustApply(nil, configWithKey("a"))
+	_, price := cheapestOffer(env)
+	tf = newProvider(t, env, withSpending("max_burn_kop_h", price*3/2))
+	replacement := configWithKey("a", "disk_gb", int64(61))
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	expectDiags(t, "the plan", tf.planReplacement(inst, replacement, false))
+	expectDiags(t, "the plan of a second one", tf.plan(nil, configWithKey("b")).diags, burnLimitExceeded)
+	tf.mustDestroy(inst)
+	tf.mustApply(nil, replacement)
+	_, diags := tf.apply(nil, configWithKey("b"))
+	expectDiags(t, "a second one", diags, "ERROR: "+burnLimitExceeded)
+	expectCount(t, env, 1, 2)
 }

@@ -1,0 +1,265 @@
+package instance_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// An instance whose price is above the cap in a response is destroyed if this apply rented it, otherwise stopped. The
+// state matches the result.
+func TestCreate_ResponseAboveCap(t *testing.T) {
+	t.Parallel()
+	const unavailable = "provider_unavailable"
+	expensive := []rule{{matches: isCreate, do: raisePrice}, {matches: isGet, do: raisePrice}}
+	for name, test := range map[string]struct {
+		rules   []rule
+		earlier bool // an earlier run rented it with the same key
+		want    string
+		status  string // in the service
+	}{
+		"new":             {expensive[:1], false, "The API accepted the request to destroy", "destroyed"},
+		"new, when read":  {expensive[1:], false, "The API accepted the request to destroy", "destroyed"},
+		"perhaps earlier": {append([]rule{{isCreate, loseResponse, 1}}, expensive...), false, "it was stopped", "stopped"},
+		"earlier":         {expensive, true, "it was stopped", "stopped"},
+		"not to be destroyed": {
+			append([]rule{{matches: request("DELETE", "/instances/[^/]+"), do: refuse(503, unavailable)}}, expensive...), false,
+			"It could not be removed", "running",
+		},
+		"not to be stopped": {
+			append([]rule{{matches: isStop, do: refuse(503, unavailable)}}, expensive...), true,
+			"It could not be removed", "running",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := start(t, nil)
+			_, price := cheapestOffer(env)
+			config := configWithKey("a", "max_price_kop_h", price)
+			if test.earlier {
+				newProvider(t, env, nil).mustApply(nil, config)
+				env.Advance(time.Minute)
+			}
+			p.set(test.rules...)
+			inst, diags := tf.apply(nil, config)
+			p.set()
+			expectDiags(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h is")
+			env.Advance(time.Minute)
+			all := acctest.Fetch[struct {
+				Data []struct{ ID, Status string }
+			}](env, "instances?status=all").Data
+			if len(all) != 1 || all[0].Status != test.status {
+				t.Errorf("instances %v, want one that is %s", all, test.status)
+			}
+			if kept := test.status != "destroyed"; (inst != nil) != kept || kept && inst.id() != all[0].ID {
+				t.Errorf("in the state: %t, want %t", inst != nil, kept)
+			}
+		})
+	}
+}
+
+// A new instance that does not meet its order is destroyed again. What later responses correct, and a response that
+// cannot be read, are no problem: the next plan shows no changes.
+func TestCreate_UnexpectedResponse(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		response interceptor
+		want     string // of the error; none for success
+	}{
+		"another image":  {setField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
+		"a smaller disk": {setField("disk_gb", 20), "disk_gb is 20"},
+		"a larger disk":  {setField("disk_gb", 64), ""},
+		"unreadable":     {setField("disk_gb", "sixty"), ""},
+		"everything optional is absent": {rewrite(func(body map[string]any) {
+			const optional = "name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at " +
+				"started_at stop_reason"
+			for _, field := range strings.Fields(optional) {
+				delete(body, field)
+			}
+		}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := start(t, nil)
+			config := configWithKey("a", "template", "custom", "image", "ubuntu:24.04")
+			p.set(rule{matches: isCreate, do: test.response})
+			inst, diags := tf.apply(nil, config)
+			p.set()
+			if test.want != "" {
+				expectDiags(t, "the apply", diags, "differs from the request", test.want)
+				expectCount(t, env, 0, 1)
+				if inst != nil {
+					t.Error("the state has the instance")
+				}
+				return
+			}
+			expectDiags(t, "the apply", diags)
+			expectCount(t, env, 1, 1)
+			expectDiags(t, "the refresh", tf.refresh(inst))
+			if plan := tf.plan(inst, config); len(plan.diags) > 0 || !tf.unpack(plan.state).Equal(inst.state) {
+				t.Errorf("the next plan has changes; %s", diagsText(plan.diags))
+			}
+		})
+	}
+}
+
+// A request with a success response without an id is repeated with the same key, up to a limit. The error names the
+// key, with which the next apply finds the instance.
+func TestCreate_ResponseWithoutID(t *testing.T) {
+	t.Parallel()
+	env, tf, p := start(t, nil)
+	p.set(rule{matches: isCreate, do: rewrite(func(body map[string]any) { delete(body, "id") })})
+	_, diags := tf.apply(nil, configWithoutKey("a"))
+	expectDiags(t, "the apply", diags, "Cannot determine whether the instance was created")
+	expectCount(t, env, 1, 1)
+	if n := env.CountRequests("POST", "/instances"); n < 2 || n > 5 {
+		t.Errorf("%d requests", n)
+	}
+	p.set()
+	key := regexp.MustCompile(`idempotency_key = "(tf-\w+)"`).FindStringSubmatch(diagsText(diags))
+	if key == nil {
+		t.Fatal("the error does not name the key")
+	}
+	_, diags = tf.apply(nil, configWithoutKey("a", "idempotency_key", key[1]))
+	expectDiags(t, "the apply with the key", diags, "Recovered instance")
+	expectCount(t, env, 1, 1)
+}
+
+// The price is read again before the request and before each repetition. Above the cap nothing is rented, but what the
+// first request rented is found.
+func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
+	t.Parallel()
+	unavailable := refuse(503, "provider_unavailable")
+	rents := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		record(w, r, api)
+		unavailable(w, r, api)
+	}
+	for name, test := range map[string]struct {
+		first  interceptor // responds to the first request to rent; nil if the price rises before
+		rented int
+	}{
+		"before the request":                    {nil, 0},
+		"before the repetition":                 {unavailable, 0},
+		"after a rental whose response is lost": {rents, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := start(t, map[string]any{"request_timeout": "1s"}) // after it no lost request is in flight
+			offer, price := cheapestOffer(env)
+			rise := func() { must(t, env.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(100 * price)})) }
+			config := configWithoutKey("a", "offer_query", nil, "offer_id", offer.ID, "max_price_kop_h", price)
+			plan := tf.plan(nil, config)
+			expectDiags(t, "the plan", plan.diags)
+			if test.first == nil {
+				rise()
+				tf = newProvider(t, env, nil)
+			} else {
+				p.set(rule{matches: isCreate, times: 1, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+					defer rise()
+					test.first(w, r, api)
+				}})
+			}
+			_, diags := tf.applyPlan(nil, plan, config)
+			if test.rented == 0 {
+				expectDiags(t, "the apply", diags, "Offer price above max_price_kop_h")
+			} else {
+				expectDiags(t, "the apply", diags)
+			}
+			expectCount(t, env, test.rented, test.rented)
+		})
+	}
+}
+
+// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start,
+// and not a rental that costs too much.
+func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
+	t.Parallel()
+	p := &proxy{}
+	env := acctest.Start(t, p.option())
+	env.AddSSHKey()
+	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
+	tf := newProvider(t, env, withSpending("max_burn_kop_h", price*3))
+	config := configWithoutKey("a", "type", "interruptible")
+	plan := tf.plan(nil, config)
+	expensive := rewrite(func(body map[string]any) {
+		body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
+	})
+	p.set(rule{matches: isGet, do: after(func(*http.Request) {
+		p.set(rule{matches: isOffer, do: expensive}, rule{matches: isGet, do: setField("status", "outbid")})
+	}), times: 1})
+	inst, diags := tf.applyPlan(nil, plan, config)
+	if inst == nil {
+		t.Error("the state has no instance")
+	}
+	expectDiags(t, "the apply", diags, "max_burn_kop_h", "was not rented or started")
+	if strings.Contains(diagsText(diags), "could not be removed") {
+		t.Error("the error describes a rental")
+	}
+}
+
+// The destruction of a new instance in another way ends its creation with an error, and the next apply creates another.
+func TestCreate_DestroyedMeanwhile(t *testing.T) {
+	t.Parallel()
+	env, tf, p := start(t, nil)
+	p.set(rule{matches: isGet, times: 1, do: after(func(r *http.Request) {
+		setStatus(t, env, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "destroyed", "destroyed")
+	})})
+	inst, diags := tf.apply(nil, configWithKey("a"))
+	expectDiags(t, "the apply", diags, "no longer exists", "the apply creates another")
+	expectDiags(t, "the refresh", tf.refresh(inst), "1 instance no longer exists")
+	tf.mustApply(nil, configWithKey("a"))
+}
+
+// An instance of the key that differs from the configuration is neither recovered nor duplicated.
+func TestCreate_KeyOfAnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	tf.mustApply(nil, configWithKey("a"))
+	other := configWithKey("a", "disk_gb", int64(80))
+	_, diags := newProvider(t, env, nil).apply(nil, other)
+	expectDiags(t, "the apply", diags, "differs from the configuration", "disk_gb is 60")
+	expectCount(t, env, 1, 1)
+}
+
+// An instance whose boot fails stays in the state with an error, so that the next apply replaces it.
+func TestCreate_FailedBoot(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	offer, _ := cheapestOffer(env)
+	must(t, env.SetOffer(offer.ID, simulator.OfferPatch{FailBoots: new(true)}))
+	inst, diags := tf.apply(nil, configWithKey("a"))
+	expectDiags(t, "the apply", diags, "cannot be used", "next apply replaces", `status "failed"`, "end of its log")
+	if inst == nil || inst.text("status") != "failed" {
+		t.Errorf("the state has %v", inst)
+	}
+}
+
+// With idempotency_prefix, an instance needs a name.
+func TestPlan_PrefixNeedsName(t *testing.T) {
+	t.Parallel()
+	_, tf, _ := start(t, map[string]any{"idempotency_prefix": "team-"})
+	expectDiags(t, "with a name", tf.plan(nil, configWithoutKey("a")).diags)
+	unnamed := configWithoutKey("", "name", nil)
+	expectDiags(t, "without", tf.plan(nil, unnamed).diags, "ERROR: Instance without a name", "idempotency_prefix")
+}
+
+// A creation that waits longer than timeouts.create allows, and a template that nobody can log in to, cause warnings.
+func TestPlan_WaitAndKeyWarnings(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours")) // they have SSH keys
+	tf := newProvider(t, env, nil)
+	config := configWithoutKey("a", "wait_for_offer", "1h", "timeouts", map[string]any{"create": "30m"})
+	resp, err := tf.server.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: instanceType, Config: tf.pack(tf.value(config)),
+	})
+	must(t, err)
+	expectDiags(t, "the validation", resp.Diagnostics, "WARNING: wait_for_offer exceeds a timeout")
+	expectDiags(t, "a plan without keys", tf.plan(nil, config).diags, "WARNING: No SSH key for the instance")
+}
