@@ -64,9 +64,6 @@ func createInstances(env *acctest.Env, names ...string) (ids []string) {
 // stopClock makes the clock move only when the test moves it: charges would change every plan.
 func stopClock(c *simulator.Config) { c.Step = 0 }
 
-// bootInOneHour makes instances boot in an hour of simulated time, which passes only when the test moves the clock.
-func bootInOneHour(c *simulator.Config) { c.Boot = time.Hour }
-
 func attributeIs(path string, value knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(address, tfjsonpath.New(path), value)
 }

@@ -20,9 +20,9 @@ func TestAccInstance_readyWhen(t *testing.T) {
 	env.AddSSHKey()
 	var id string
 	config := func(update string) string {
-		return env.Config(configByQuery(`{}`, `keep_on_timeout = true`, `desired_state = "running"`,
+		return env.Config(configByQuery(`{}`, `keep_on_timeout = true`,
 			`ready_when = { ssh_reachable = true, urls_reachable = true, log_pattern = "epoch \\d+" }`,
-			`timeouts = { create = "1s", update = "`+update+`" }`))
+			`timeouts = { create = "3s", update = "`+update+`" }`))
 	}
 	become := func(reachable bool, line *string) func() {
 		patch := simulator.InstancePatch{SSHReachable: &reachable, URLsReachable: &reachable, LogLine: line}
@@ -32,11 +32,11 @@ func TestAccInstance_readyWhen(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
 			{
-				Config: config("2s"), Check: acctest.RememberID(address, &id),
+				Config: config("3s"), Check: acctest.RememberID(address, &id),
 				ConfigStateChecks: statusIs("running"), ExpectNonEmptyPlan: true,
 			},
 			{
-				PreConfig: become(false, nil), Config: config("2s"),
+				PreConfig: become(false, nil), Config: config("3s"),
 				ExpectError: regexp.MustCompile(`(?s)is\s+not\s+in\s+its\s+desired\s+state.*` +
 					`ready_when\.ssh_reachable\s+is\s+not\s+met:.*sends\s+no\s+SSH\s+version.*` +
 					`ready_when\.urls_reachable\s+is\s+not\s+met:.*status\s+503.*ready_when\.log_pattern\s+is\s+not\s+met:.*` +

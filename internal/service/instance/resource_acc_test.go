@@ -238,7 +238,8 @@ func TestAccInstance_outbid(t *testing.T) {
 func TestAccInstance_createTimeout(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// The test asserts the status creating, which an unknown one replaces at random, and the SSH address of one refresh.
-	env := acctest.Start(t, bootInOneHour, acctest.WithoutQuirks("unknown-enums", "optional-fields-absent"))
+	slowBoot := func(c *simulator.Config) { c.Boot = time.Hour }
+	env := acctest.Start(t, slowBoot, acctest.WithoutQuirks("unknown-enums", "optional-fields-absent"))
 	same := sameID()
 	kept := env.Config(configByOffer(`keep_on_timeout = true`, `timeouts = { create = "100ms" }`))
 	tainted := env.Config(configByOffer(`timeouts = { create = "100ms" }`))

@@ -77,10 +77,6 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		s.Inst.Price.RunningKopH = 5010
 		return starting(s)
 	}
-	slowly := func(*rentaltest.Service) int {
-		time.Sleep(3 * time.Second)
-		return http.StatusOK
-	}
 	outbid := rentaltest.OutbidAfter(time.Second, 2*time.Second)
 	for name, test := range map[string]struct {
 		start, stop, read func(*rentaltest.Service) int
@@ -105,9 +101,6 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"an interruption": {
 			start: starting, interrupt: time.Minute, want: "Error: Interrupted while instance ins_1", status: "starting",
-		},
-		"an interrupted first read": {
-			read: slowly, interrupt: time.Second, want: "Error: Interrupted while instance ins_1",
 		},
 		"gone before the first read": {
 			read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists",
