@@ -74,9 +74,9 @@ const maxForeign = 3
 
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
-	request, stop := rental.Detached(rental.WithoutRetries(ctx), cancelGrace) // the next poll is the retry
+	request, stop := rental.Detached(ctx, cancelGrace)
 	defer stop()
-	a.token, err = a.client.CreateDeviceToken(request, a.deviceCode)
+	a.token, err = a.client.WithoutRetries().CreateDeviceToken(request, a.deviceCode) // the next poll is the retry
 	a.pollError = nil
 	switch {
 	case err == nil:

@@ -160,7 +160,7 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 	}
 	c.logRead = time.Now()
 	// Retries would delay the next observation of the instance, and exceed the budget.
-	lines, err := c.manager.Client.GetInstanceLogs(rental.WithoutRetries(ctx), inst.ID, logTail)
+	lines, err := c.manager.Client.WithoutRetries().GetInstanceLogs(ctx, inst.ID, logTail)
 	matches := func(line string) bool { return c.Ready.LogPattern.MatchString(strings.TrimRight(line, "\r\n")) }
 	switch {
 	case err != nil:

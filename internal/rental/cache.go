@@ -34,8 +34,9 @@ type Cache struct {
 
 // offerList contains the first offers of a query.
 type offerList struct {
-	offers []Offer
-	limit  int // how many were read at most
+	offers  []Offer
+	skipped []Skipped
+	limit   int // how many were read at most
 }
 
 // serves reports whether the list contains the first offers of the query up to a limit.
@@ -110,21 +111,27 @@ func (c *Cache) OffersWithin(
 	for err == nil && !list.serves(limit) {
 		list, err = cached.Get(ctx, 0, 0, read)
 	}
+	if query.Skipped != nil {
+		for _, entry := range list.skipped {
+			query.Skipped(entry)
+		}
+	}
 	return list.offers[:min(limit, len(list.offers))], err
 }
 
 func (c *Cache) readOffers(ctx context.Context, query OfferQuery, limit int) (offerList, error) {
-	var offers []Offer
+	list := offerList{limit: limit}
+	query.Skipped = func(entry Skipped) { list.skipped = append(list.skipped, entry) }
 	for offer, err := range c.client.ListOffers(ctx, query) {
 		if err != nil {
 			return offerList{}, err
 		}
 		c.KeepOffer(offer)
-		if offers = append(offers, offer); len(offers) == limit {
+		if list.offers = append(list.offers, offer); len(list.offers) == limit {
 			break
 		}
 	}
-	return offerList{offers, limit}, nil
+	return list, nil
 }
 
 // Offer returns one offer: as it was last read, else by its id, else, from the second offer on, from a list. It is not

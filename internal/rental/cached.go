@@ -4,67 +4,76 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
 type Cached[T any] struct {
-	init   sync.Once     // of locked
-	locked chan struct{} // a lock whose wait ends with a context; it guards the fields below
+	flights singleflight.Group
 
-	loaded bool      // there was a load
-	ended  time.Time // when the last load ended
-	writes uint64    // before it
-	value  T
-	err    error
+	mu   sync.Mutex
+	last *loaded[T] // nil before the first load
+}
+
+// loaded is the result of a load.
+type loaded[T any] struct {
+	value       T
+	err         error
+	ended       time.Time
+	writes      uint64 // before it
+	interrupted bool   // the context of its caller ended
 }
 
 // Get returns the result of the last load if that ended less than maxAge ago or while this call waited for it, and was
 // not made before one of the writes; otherwise it loads again. writes counts the changes that this process has made so
 // far: see Client.Writes. An error is cached, too, so that hundreds of resources report a missing permission after one
-// request; the end of a caller's own context is not.
+// request. The end of a caller's own context is not: the others load again.
 func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
 ) (T, error) {
-	arrived := time.Now()
-	select {
-	case c.lock() <- struct{}{}:
-		defer c.unlock()
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+	if last := c.usable(maxAge, writes); last != nil {
+		return last.value, last.err
 	}
-	if c.usable(max(maxAge, time.Since(arrived)), writes) {
-		return c.value, c.err
+	for ctx.Err() == nil {
+		flight := c.flights.DoChan("", func() (any, error) { return c.load(ctx, writes, load), nil })
+		select {
+		case result := <-flight:
+			if now := result.Val.(*loaded[T]); !now.interrupted && now.writes >= writes {
+				return now.value, now.err
+			}
+		case <-ctx.Done():
+		}
 	}
+	var none T
+	return none, ctx.Err()
+}
+
+func (c *Cached[T]) load(ctx context.Context, writes uint64, load func(context.Context) (T, error)) *loaded[T] {
 	value, err := load(ctx)
-	if err == nil || ctx.Err() == nil {
-		c.loaded, c.ended, c.writes, c.value, c.err = true, time.Now(), writes, value, err
+	now := &loaded[T]{value, err, time.Now(), writes, err != nil && ctx.Err() != nil}
+	if !now.interrupted {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.last = now
 	}
-	return value, err
+	return now
 }
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	select {
-	case c.lock() <- struct{}{}:
-		defer c.unlock()
-	default:
-		return value, false
+	if last := c.usable(maxAge, writes); last != nil && last.err == nil {
+		return last.value, true
 	}
-	if c.err != nil || !c.usable(maxAge, writes) {
-		return value, false
-	}
-	return c.value, true
+	return value, false
 }
 
-func (c *Cached[T]) lock() chan<- struct{} {
-	c.init.Do(func() { c.locked = make(chan struct{}, 1) })
-	return c.locked
-}
-
-func (c *Cached[T]) unlock() { <-c.locked }
-
-// usable reports whether the last load ended less than maxAge ago and was not made before one of the writes.
-func (c *Cached[T]) usable(maxAge time.Duration, writes uint64) bool {
-	return c.loaded && c.writes >= writes && time.Since(c.ended) < maxAge
+// usable returns the last load if it ended less than maxAge ago and was not made before one of the writes, else nil.
+func (c *Cached[T]) usable(maxAge time.Duration, writes uint64) *loaded[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil || c.last.writes < writes || time.Since(c.last.ended) >= maxAge {
+		return nil
+	}
+	return c.last
 }

@@ -44,6 +44,7 @@ type request struct {
 	secrets        []string // parts of the body that no error may contain, in addition to the API key
 	wantID         string   // id that the response must have; empty for any
 	success        []int    // documented success statuses; nil: 200
+	urgent         bool     // does not wait for the rate limit
 }
 
 // Documented success statuses other than 200.
@@ -64,6 +65,7 @@ type call struct {
 	request
 	escapedPath string // below the base URL
 	mask        mask
+	single      bool // one attempt for each request
 
 	// attempt is the number of the current attempt, counted from 1.
 	attempt int
@@ -123,6 +125,7 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	}
 	current := &call{
 		request: req, escapedPath: path, mask: append(mask{c.apiKey}, req.secrets...), requestTimeout: c.requestTimeout,
+		single: c.single,
 	}
 	ctx = context.WithValue(ctx, callKey{}, current)
 	httpRequest, err := c.newHTTPRequest(ctx, path, req)

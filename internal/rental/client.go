@@ -90,10 +90,11 @@ type Client struct {
 	transport      http.RoundTripper // the layers
 	connections    http.RoundTripper // the last one of them
 	reach          *reachability
-	clock          serverClock
+	clock          *serverClock
 	requestTimeout time.Duration
-	limiter        *limiter // of requests with the key
-	writes         sync.Map // *atomic.Uint64 by the first element of the path
+	limiter        *limiter  // of requests with the key
+	writes         *sync.Map // *atomic.Uint64 by the first element of the path
+	single         bool      // one attempt for each request
 }
 
 // New returns a client, or an error if the configuration is invalid. It sends no request.
@@ -116,8 +117,8 @@ func New(config Config) (*Client, error) {
 	return &Client{
 		base: base, apiKey: config.APIKey, language: config.Language, userAgent: config.UserAgent,
 		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
-		requestTimeout: config.RequestTimeout,
-		limiter:        config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
+		requestTimeout: config.RequestTimeout, clock: &serverClock{}, writes: &sync.Map{},
+		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
 	}, nil
 }
 
@@ -132,6 +133,13 @@ func (c Config) withDefaults(base *url.URL) Config {
 		c.Transport = newHTTPTransport(base)
 	}
 	return c
+}
+
+// WithoutRetries returns the client for a caller that repeats its calls: it sends one attempt for each request.
+func (c *Client) WithoutRetries() *Client {
+	single := *c
+	single.single = true
+	return &single
 }
 
 // Authenticated reports whether an API key is configured. It does not check the key.

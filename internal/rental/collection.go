@@ -109,8 +109,8 @@ func (c *Collection[T]) Recent(ctx context.Context) (*Listing[T], error) {
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
 		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}
-		ctx = WithSkipped(ctx, func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) })
-		for object, err := range c.list(ctx, ListOptions{MaxPages: pages}) {
+		skipped := func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) }
+		for object, err := range c.list(ctx, ListOptions{MaxPages: pages, Skipped: skipped}) {
 			if IsListTooLong(err) {
 				listing.Err = err
 				break

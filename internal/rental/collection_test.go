@@ -74,7 +74,7 @@ func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[obje
 		skipped := f.skipped
 		f.mu.Unlock()
 		f.pause(ctx)
-		reportSkipped(ctx, nil, skipped)
+		options.reportSkipped(nil, skipped)
 		for i, o := range all {
 			if ctx.Err() != nil {
 				yield(object{}, ctx.Err())

@@ -2,6 +2,7 @@ package rental
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -64,9 +65,8 @@ func TestResponse_WithoutID(t *testing.T) {
 			continue
 		}
 		client, _ := scriptedClient(t, reply{status: op.status, body: body})
-		skipped := 0
-		ctx := WithSkipped(t.Context(), func(Skipped) { skipped++ })
-		if got, err := op.do(ctx, client); err == nil && skipped == 0 {
+		got, err := op.do(t.Context(), client)
+		if list := reflect.ValueOf(got); err == nil && (list.Kind() != reflect.Slice || list.Len() > 0) {
 			t.Errorf("%s decodes %s as %+v", op.id, body, got)
 		}
 	}

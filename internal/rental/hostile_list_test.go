@@ -230,12 +230,11 @@ func FuzzRateHeaders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, limit, left, reset, after string, refused bool) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		var estimate rateEstimate
+		l := newLimiter(limitPerKey)
 		for range 3 {
 			resp := rateResponse(limit, left, reset, after, refused)
-			estimate.onSend(now)
-			estimate.onResponse(now, now.Add(time.Millisecond), resp)
-			if wait := estimate.next(now).Sub(now); wait > time.Minute+2*time.Second {
+			l.done(now, now.Add(time.Millisecond), resp)
+			if wait := l.take(now.Add(time.Millisecond)); wait > time.Minute {
 				t.Fatalf("blocked for %s", wait)
 			}
 			now = now.Add(time.Second)

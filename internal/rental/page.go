@@ -50,10 +50,13 @@ type ListOptions struct {
 
 	// Stream raises the limits of entries and bytes, for a caller that does not keep the entries.
 	Stream bool
+
+	// Skipped is called for each entry that is omitted because it cannot be read. Nil: not called.
+	Skipped func(Skipped)
 }
 
 // list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that
-// cannot be decoded: see WithSkipped.
+// cannot be decoded: see ListOptions.Skipped.
 func list[T any](ctx context.Context, c *Client, req request, options ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { readPages(ctx, c, req, options, yield) }
 }
@@ -69,7 +72,7 @@ func readPages[T any](ctx context.Context, c *Client, req request, options ListO
 			yield(zero, err)
 			return
 		}
-		reportSkipped(ctx, mask{c.apiKey}, current.skipped)
+		options.reportSkipped(mask{c.apiKey}, current.skipped)
 		size := len(current.items) + len(current.skipped)
 		if err := progress.add(size, current.bytes); err != nil {
 			yield(zero, c.listError(req, err))

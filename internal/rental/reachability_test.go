@@ -100,7 +100,7 @@ func TestReachability_SharedByConcurrentCalls(t *testing.T) {
 					return s.RoundTrip(req)
 				}))
 				var calls sync.WaitGroup
-				for i := range 3 * initialInFlight {
+				for i := range 3 * initialRequests {
 					calls.Go(func() {
 						time.Sleep(time.Duration(i%3) * time.Second)
 						if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != firstAnswerTimeout {
@@ -186,12 +186,12 @@ func TestReachability_Answers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := scriptedClient(t, test.first, badGateway)
-				_, err := client.GetMe(WithoutRetries(t.Context()))
+				_, err := client.WithoutRetries().GetMe(t.Context())
 				if IsUnreachable(err) == test.answer {
 					t.Errorf("unreachable is %t: %v", test.answer, err)
 				}
 				time.Sleep(firstAnswerTimeout)
-				_, err = client.GetMe(WithoutRetries(t.Context()))
+				_, err = client.WithoutRetries().GetMe(t.Context())
 				if sent := s.attempts() == 2; sent != test.answer || IsUnreachable(err) == test.answer || !IsUnavailable(err) {
 					t.Errorf("%d requests, %v", s.attempts(), err)
 				}

@@ -184,7 +184,7 @@ func TestMaxRetries(t *testing.T) {
 func TestMaxRetries_DoesNotLimit429(t *testing.T) {
 	for name, do := range retryCalls(t) {
 		t.Run(name, func(t *testing.T) {
-			limited := reply{status: 429, header: "Retry-After: 0", body: errorJSON("rate_limited")}
+			limited := reply{status: 429, body: errorJSON("rate_limited")}
 			notFound := reply{status: 404, body: errorJSON("not_found")}
 			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, notFound}}
 			client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, -1 })

@@ -48,12 +48,11 @@ func TestCachedResponse_HeadersAreIgnored(t *testing.T) {
 			t.Errorf("after a cached response it is %s, %v", client.Now(), err)
 		}
 		now := time.Now()
-		var estimate rateEstimate
+		l := newLimiter(limitPerKey)
 		spent := rateResponse("120", "0", "60", "", false)
 		spent.Header.Set("Age", "59")
-		estimate.onSend(now)
-		estimate.onResponse(now, now, spent)
-		if wait := estimate.next(now).Sub(now); wait > 0 {
+		l.done(now, now, spent)
+		if wait := l.take(now); wait > 0 {
 			t.Errorf("the rate-limit headers of a cached response block requests for %s", wait)
 		}
 	})

@@ -27,14 +27,14 @@ func TestList_SkipsInvalidEntries(t *testing.T) {
 	}
 	client, _ := scriptedClient(t, reply{status: 200, body: onePage(strings.Join(entries, ","))})
 	var skipped []string
-	ctx := WithSkipped(t.Context(), func(s Skipped) {
+	query := ListInstancesQuery{ListOptions: ListOptions{Skipped: func(s Skipped) {
 		if s.Err == nil || s.Err.Error() == "" {
 			t.Errorf("%q is skipped without an error", s.ID)
 		}
 		skipped = append(skipped, s.ID)
-	})
+	}}}
 	var ids []string
-	for instance, err := range client.ListInstances(ctx, ListInstancesQuery{}) {
+	for instance, err := range client.ListInstances(t.Context(), query) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,17 +26,9 @@ type retryLayer struct {
 	reach      *reachability
 }
 
-type noRetriesKey struct{}
-
-// WithoutRetries returns a context whose calls send one attempt for each request, for callers that repeat the call.
-func WithoutRetries(ctx context.Context) context.Context {
-	return context.WithValue(ctx, noRetriesKey{}, true)
-}
-
 func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	call := callFrom(ctx)
-	single := ctx.Value(noRetriesKey{}) != nil
 	var counts retryCounts
 	for {
 		if err := l.reach.gaveUp(); err != nil {
@@ -47,7 +39,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp, err := l.next.RoundTrip(req)
 		outcome := classify(call, resp, err)
 		call.record(outcome)
-		if single || !l.mayRetry(outcome, counts) {
+		if call.single || !l.mayRetry(outcome, counts) {
 			return resp, err
 		}
 		if err != nil && ctx.Err() != nil {

@@ -36,8 +36,11 @@ type ListResults[T, M any] struct {
 func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
-		ctx, skipped := CollectSkipped(ctx)
-		for item, err := range l.List(ctx, rental.ListOptions{Stream: true}) {
+		var skipped []rental.Skipped
+		options := rental.ListOptions{
+			Stream: true, Skipped: func(entry rental.Skipped) { skipped = append(skipped, entry) },
+		}
+		for item, err := range l.List(ctx, options) {
 			if err != nil {
 				var diags diag.Diagnostics
 				AddAPIError(&diags, Textf("list %s", l.Kind), err)
@@ -52,7 +55,7 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 			}
 		}
 		var diags diag.Diagnostics
-		if WarnSkipped(&diags, l.Kind, *skipped); len(diags) > 0 {
+		if WarnSkipped(&diags, l.Kind, skipped); len(diags) > 0 {
 			push(list.ListResult{Diagnostics: diags})
 		}
 	}

@@ -41,7 +41,7 @@ func (o Origin) differs(other Origin) bool {
 // missing; if that fails, repeat sends one more request with retries. With an error, only the address is known.
 func (m *Meta) origin(ctx context.Context, repeat bool) (Origin, error) {
 	origin := Origin{BaseURL: m.Client.BaseURL()}
-	user, err := m.account.Get(rental.WithoutRetries(ctx), math.MaxInt64, 0, m.Client.GetMe)
+	user, err := m.account.Get(ctx, math.MaxInt64, 0, m.Client.WithoutRetries().GetMe)
 	if err != nil && repeat && !rental.IsForbidden(err) {
 		user, err = m.account.Get(ctx, math.MaxInt64, 1, m.Client.GetMe)
 	}

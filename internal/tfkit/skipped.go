@@ -24,13 +24,6 @@ func ReadList[T any](
 	return listing
 }
 
-// CollectSkipped returns a context in which lists record the entries that they omit because they cannot be read. The
-// lists must be read one after the other.
-func CollectSkipped(ctx context.Context) (context.Context, *[]rental.Skipped) {
-	skipped := new([]rental.Skipped)
-	return rental.WithSkipped(ctx, func(entry rental.Skipped) { *skipped = append(*skipped, entry) }), skipped
-}
-
 // WarnSkipped adds a warning that names the entries that a list omits, if there are any. kind is that of ReadList.
 func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	if len(entries) == 0 {

@@ -93,8 +93,9 @@ func byPrice(a, b *Server) int {
 // list returns each active server of the account once. A server that cannot be decoded has only its id.
 func list(ctx context.Context, client *rental.Client) (listed []*Server, err error) {
 	var skipped []rental.Skipped
-	ctx = rental.WithSkipped(ctx, func(entry rental.Skipped) { skipped = append(skipped, entry) })
-	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{Stream: true}}
+	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{
+		Stream: true, Skipped: func(entry rental.Skipped) { skipped = append(skipped, entry) },
+	}}
 	seen := map[string]bool{}
 	for inst, err := range client.ListInstances(ctx, query) {
 		if err != nil {

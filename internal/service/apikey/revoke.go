@@ -36,10 +36,9 @@ func (k ephemeralKey) revoke(ctx context.Context, meta *tfkit.Meta) error {
 	return err
 }
 
-// delete deletes the key without waiting for the rate limit, because the process may end. It returns nil if the key
-// does not exist.
+// delete deletes the key. It returns nil if the key does not exist.
 func (k ephemeralKey) delete(ctx context.Context, client *rental.Client) error {
-	err := client.DeleteAPIKey(rental.Urgent(ctx), k.ID)
+	err := client.DeleteAPIKey(ctx, k.ID)
 	if rental.IsNotFound(err) {
 		return nil
 	}

@@ -107,14 +107,16 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 	if !config.MaxResults.IsNull() {
 		wanted = config.MaxResults.ValueInt64()
 	}
-	ctx, skipped := tfkit.CollectSkipped(ctx)
-	ledger := d.Meta.Client.ListTransactions(ctx, rental.ListOptions{Stream: true})
-	found, err := newest(ledger, config.match, wanted)
+	var skipped []rental.Skipped
+	options := rental.ListOptions{
+		Stream: true, Skipped: func(entry rental.Skipped) { skipped = append(skipped, entry) },
+	}
+	found, err := newest(d.Meta.Client.ListTransactions(ctx, options), config.match, wanted)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list transactions", err)
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "transactions", *skipped)
+	tfkit.WarnSkipped(&resp.Diagnostics, "transactions", skipped)
 	config.Transactions = make([]transaction, len(found))
 	for i, t := range found {
 		config.Transactions[i] = transaction{

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -35,13 +36,14 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	}
 	limit := cmp.Or(tfkit.Int64Of(config.Attributes()["max_results"]), defaultResults)
 	query := tfkit.OfferQuery(config)
-	ctx, skipped := tfkit.CollectSkipped(ctx)
+	var skipped []rental.Skipped
+	query.Skipped = func(entry rental.Skipped) { skipped = append(skipped, entry) }
 	offers, err := d.Meta.Cache.OffersWithin(ctx, query, int(limit), 0)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, slices.Collect(maps.Keys(filters()))...)
 		return
 	}
-	tfkit.WarnSkipped(&resp.Diagnostics, "offers", *skipped)
+	tfkit.WarnSkipped(&resp.Diagnostics, "offers", skipped)
 	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), query.GPU, &resp.Diagnostics)
 	items, ids := []item{}, []string{}
 	for _, offer := range offers {
