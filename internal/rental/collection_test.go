@@ -27,11 +27,10 @@ type fakeList struct {
 	writes  uint64 // that have ended
 	lists   int
 	gets    int
-	random  *rand.Rand
 }
 
-func newFakeList(count int, seed uint64) *fakeList {
-	f := &fakeList{objects: map[string]int{}, random: rand.New(rand.NewPCG(seed, 1))}
+func newFakeList(count int) *fakeList {
+	f := &fakeList{objects: map[string]int{}}
 	for i := range count {
 		f.objects[fmt.Sprint(i)] = 1
 	}
@@ -52,29 +51,25 @@ func (f *fakeList) collection(single bool) *Collection[object] {
 }
 
 // pause ends early with the context, as a request does.
-func (f *fakeList) pause(ctx context.Context) {
-	f.mu.Lock()
-	d := time.Duration(f.random.Int64N(int64(time.Second)))
-	f.mu.Unlock()
+func pause(ctx context.Context) {
 	select {
-	case <-time.After(d):
+	case <-time.After(rand.N(time.Second)):
 	case <-ctx.Done():
 	}
 }
 
 func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[object, error] {
 	return func(yield func(object, error) bool) {
-		f.pause(ctx)
+		pause(ctx)
 		f.mu.Lock()
 		f.lists++
 		var all []object
 		for id, version := range f.objects {
 			all = append(all, object{id, version})
 		}
-		skipped := f.skipped
 		f.mu.Unlock()
-		f.pause(ctx)
-		options.reportSkipped(nil, skipped)
+		pause(ctx)
+		options.reportSkipped(nil, f.skipped)
 		for i, o := range all {
 			if ctx.Err() != nil {
 				yield(object{}, ctx.Err())
@@ -92,67 +87,69 @@ func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[obje
 }
 
 func (f *fakeList) get(ctx context.Context, id string) (object, error) {
-	f.pause(ctx)
+	pause(ctx)
 	f.mu.Lock()
 	f.gets++
 	version, found := f.objects[id]
 	f.mu.Unlock()
-	f.pause(ctx)
+	pause(ctx)
 	if !found {
 		return object{}, &Error{Code: CodeNotFound}
 	}
 	return object{id, version}, ctx.Err()
 }
 
-// write changes an object at some moment before it ends.
-func (f *fakeList) write(id string, ended *sync.Map) {
-	f.pause(context.Background())
+// write changes an object at some moment before it ends, and returns the new version.
+func (f *fakeList) write(ctx context.Context, id string) int {
+	pause(ctx)
 	f.mu.Lock()
 	f.objects[id]++
 	version := f.objects[id]
 	f.mu.Unlock()
-	f.pause(context.Background())
+	pause(ctx)
 	f.mu.Lock()
 	f.writes++
 	f.mu.Unlock()
-	ended.Store(id, version)
+	return version
 }
 
 func TestCollection_NeverReturnsTheStateBeforeAnOwnWrite(t *testing.T) {
-	for seed := range uint64(100) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeList(20, seed)
-				c := f.collection(seed%2 == 0)
-				var ended sync.Map
-				var all sync.WaitGroup
-				for i := range 20 {
-					id := fmt.Sprint(i)
-					all.Go(func() {
-						for range 10 {
-							f.pause(context.Background())
-							f.write(id, &ended)
+	for run := range 30 {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeList(20)
+			c := f.collection(run%2 == 0)
+			var written sync.Map // version by id
+			var all sync.WaitGroup
+			for i := range 20 {
+				id := fmt.Sprint(i)
+				all.Go(func() {
+					for range 10 {
+						pause(t.Context())
+						written.Store(id, f.write(t.Context(), id))
+					}
+				})
+				all.Go(func() {
+					for range 60 {
+						pause(t.Context())
+						least, _ := written.Load(id)
+						ctx, cancel := context.WithTimeout(t.Context(), rand.N(10*time.Second))
+						got, found, err := c.Find(ctx, id)
+						cancel()
+						if err == nil && (!found || least != nil && got.version < least.(int)) {
+							t.Errorf("%s: found %t version %d, and a write of version %v had ended", id, found, got.version, least)
 						}
-					})
-					all.Go(func() {
-						for range 60 {
-							f.pause(context.Background())
-							least, _ := ended.Load(id)
-							ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Int64N(int64(10*time.Second))))
-							got, found, err := c.Find(ctx, id)
-							cancel()
-							if err == nil && (!found || least != nil && got.version < least.(int)) {
-								t.Errorf("%s: found %t version %d, and a write of version %v had ended", id, found, got.version, least)
-							}
+						if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+							t.Error(err)
 						}
-					})
-				}
-				all.Wait()
-			})
+					}
+				})
+			}
+			all.Wait()
 		})
 	}
 }
 
+// Many reads need few requests. Only a listing that is newer than the read shows that an object does not exist.
 func TestCollection_Requests(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects, reads, deleted int
@@ -169,7 +166,7 @@ func TestCollection_Requests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFakeList(test.objects, 1)
+				f := newFakeList(test.objects)
 				c := f.collection(test.single)
 				for i := range test.deleted {
 					delete(f.objects, fmt.Sprint(i+5))
@@ -196,24 +193,10 @@ func TestCollection_Requests(t *testing.T) {
 	}
 }
 
-// A listing that is newer than the read shows that an object does not exist. An older one does not.
-func TestCollection_FindReadsAFreshList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeList(3, 1)
-		c := f.collection(false)
-		for n, id := range []string{"1", "none", "none"} {
-			_, found, err := c.Find(t.Context(), id)
-			if want := n + 1; found != (id == "1") || err != nil || f.lists != want {
-				t.Errorf("%s: found %t, %v, %d lists, want %d", id, found, err, f.lists, want)
-			}
-		}
-	})
-}
-
 // Hundreds of objects that the listing lacks are read with one listing of all objects.
 func TestCollection_ManyUnlistedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		active, all := newFakeList(3, 1), newFakeList(200, 1)
+		active, all := newFakeList(3), newFakeList(200)
 		c := active.collection(true)
 		c.all = all.collection(false)
 		for i := range 200 {
@@ -232,49 +215,55 @@ func TestCollection_ManyUnlistedObjects(t *testing.T) {
 // deleted.
 func TestCollection_Created(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeList(3, 1).collection(false)
+		c := newFakeList(3).collection(false)
 		c.lag = time.Minute
+		find := func(id string, want bool) {
+			t.Helper()
+			if _, found, err := c.Find(t.Context(), id); found != want || err != nil {
+				t.Errorf("%s: found %t, %v", id, found, err)
+			}
+		}
 		c.Created(object{"new", 7})
 		c.Created(object{"deleted", 7})
 		c.Deleted("deleted")
-		if got, found, err := c.Find(t.Context(), "new"); !found || got.version != 7 || err != nil {
-			t.Errorf("found %t %+v, %v", found, got, err)
-		}
-		if _, found, err := c.Find(t.Context(), "deleted"); found || err != nil {
-			t.Errorf("after its deletion: found %t, %v", found, err)
-		}
+		find("new", true)
+		find("deleted", false)
 		time.Sleep(c.lag)
-		if _, found, err := c.Find(t.Context(), "new"); found || err != nil {
-			t.Errorf("after the lag: found %t, %v", found, err)
-		}
+		find("new", false)
 	})
 }
 
 // An entry that cannot be read is an error for its own object only, unless it has no id.
 func TestCollection_UnreadableEntries(t *testing.T) {
-	for name, test := range map[string]struct {
-		skipped Skipped
-		failed  []string
-	}{
-		"with an id":    {Skipped{ID: "bad", Err: errors.New("strange")}, []string{"bad"}},
-		"without an id": {Skipped{Err: errors.New("strange")}, []string{"bad", "none"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeList(3, 1)
-				f.skipped = []Skipped{test.skipped}
-				c := f.collection(false)
-				for _, id := range []string{"1", "bad", "none"} {
-					_, found, err := c.Find(t.Context(), id)
-					if found != (id == "1") || (err != nil) != slices.Contains(test.failed, id) {
-						t.Errorf("%s: found %t, %v", id, found, err)
-					}
+	for id, failed := range map[string][]string{"bad": {"bad"}, "": {"bad", "none"}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeList(3)
+			f.skipped = []Skipped{{ID: id, Err: errors.New("strange")}}
+			c := f.collection(false)
+			for _, id := range []string{"1", "bad", "none"} {
+				_, found, err := c.Find(t.Context(), id)
+				if found != (id == "1") || (err != nil) != slices.Contains(failed, id) {
+					t.Errorf("%s: found %t, %v", id, found, err)
 				}
-				if listing, err := c.List(t.Context()); err != nil || len(listing.Items) != 3 || len(listing.Skipped) != 1 {
-					t.Errorf("%+v, %v", listing, err)
-				}
-			})
+			}
+			if listing, err := c.List(t.Context()); err != nil || len(listing.Items) != 3 || len(listing.Skipped) != 1 {
+				t.Errorf("%+v, %v", listing, err)
+			}
 		})
+	}
+}
+
+// A list can contain an object twice, because pages change while they are read.
+func TestCollection_ObjectListedTwice(t *testing.T) {
+	c := newFakeList(0).collection(false)
+	c.list = func(context.Context, ListOptions) iter.Seq2[object, error] {
+		return func(yield func(object, error) bool) {
+			_ = yield(object{"a", 1}, nil) && yield(object{"b", 1}, nil) && yield(object{"a", 2}, nil)
+		}
+	}
+	listing, err := c.List(t.Context())
+	if want := []object{{"a", 2}, {"b", 1}}; err != nil || !slices.Equal(listing.Items, want) {
+		t.Errorf("listed %v, %v; want %v", listing, err, want)
 	}
 }
 
@@ -282,14 +271,13 @@ func TestCollection_UnreadableEntries(t *testing.T) {
 func TestCollection_LargeAccount(t *testing.T) {
 	const bound = maxLookupPages * MaxPageSize
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeList(bound+1000, 1)
+		f := newFakeList(bound + 1000)
 		c := f.collection(true)
-		list := c.list
 		c.list = func(ctx context.Context, options ListOptions) iter.Seq2[object, error] {
 			if options.MaxPages == 0 {
 				options.MaxPages = maxLookupPages + 2 // represents the client's own limit
 			}
-			return list(ctx, options)
+			return f.list(ctx, options)
 		}
 		for i := range 3 {
 			if _, found, err := c.Find(t.Context(), fmt.Sprint(i)); !found || err != nil {
@@ -309,15 +297,21 @@ func TestCollection_LargeAccount(t *testing.T) {
 func TestCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Cached[int]
+		var failure error
 		loads := 0
 		load := func(ctx context.Context) (int, error) {
-			time.Sleep(time.Second)
 			loads++
-			return loads, ctx.Err()
+			loaded := loads
+			select {
+			case <-time.After(time.Second):
+				return loaded, failure
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
 		}
 		get := func(maxAge time.Duration, writes uint64, want int) {
 			t.Helper()
-			if got, err := c.Get(t.Context(), maxAge, writes, load); got != want || err != nil {
+			if got, err := c.Get(t.Context(), maxAge, writes, load); got != want || !errors.Is(err, failure) {
 				t.Errorf("got %d, %v, want the result of load %d", got, err, want)
 			}
 		}
@@ -337,37 +331,45 @@ func TestCached(t *testing.T) {
 		if _, ok := c.Last(time.Minute, 2); ok {
 			t.Error("a result from before a write is returned")
 		}
+		// A call after a write does not use the result of a load that began before.
+		all.Go(func() { get(0, 1, 5) })
+		time.Sleep(time.Second / 2)
+		get(0, 2, 6)
+		all.Wait()
+		failure = errors.New("no scope") // an error is cached
+		get(0, 0, 7)
+		get(time.Minute, 0, 7)
 	})
 }
 
-// An error is cached, the end of a caller's own context is not.
-func TestCached_Errors(t *testing.T) {
-	var c Cached[int]
-	failure, loads := errors.New("no scope"), 0
-	fail := func(context.Context) (int, error) { loads++; return 0, failure }
-	for range 2 {
-		if _, err := c.Get(t.Context(), time.Minute, 0, fail); !errors.Is(err, failure) || loads != 1 {
-			t.Errorf("%v after %d loads", err, loads)
+// The end of the context of one caller ends its own wait only, and is not cached.
+func TestCached_Interrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Cached[int]
+		load := func(ctx context.Context) (int, error) {
+			select {
+			case <-time.After(time.Minute):
+				return 1, nil
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
 		}
-	}
-	var interrupted Cached[int]
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := interrupted.Get(
-		ctx,
-		time.Minute,
-		0,
-		func(ctx context.Context) (int, error) { cancel(); return 0, ctx.Err() },
-	)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if got, err := interrupted.Get(
-		t.Context(),
-		time.Minute,
-		0,
-		func(context.Context) (int, error) { return 1, nil },
-	); got != 1 ||
-		err != nil {
-		t.Errorf("%d, %v: an interruption was cached", got, err)
-	}
+		var all sync.WaitGroup
+		call := func(timeout, took time.Duration) {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), timeout)
+				defer cancel()
+				start := time.Now()
+				_, err := c.Get(ctx, time.Hour, 0, load)
+				if ended := errors.Is(err, context.DeadlineExceeded); ended != (took == timeout) || time.Since(start) != took {
+					t.Errorf("a call with a timeout of %s: %v after %s", timeout, err, time.Since(start))
+				}
+			})
+			synctest.Wait()
+		}
+		call(10*time.Second, 10*time.Second) // its load ends with it
+		call(5*time.Second, 5*time.Second)
+		call(time.Hour, 70*time.Second)
+		all.Wait()
+	})
 }
