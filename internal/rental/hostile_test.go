@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -54,12 +55,6 @@ func TestResponse_Memory(t *testing.T) {
 			if _, err := w.Write(bomb); err != nil {
 				return
 			}
-		},
-		"many empty entries": func(w http.ResponseWriter, _ *http.Request) {
-			write(t, w, `{"data":[`+strings.Repeat(`{},`, (maxBody-100)/3)+`{}],"next_cursor":null}`)
-		},
-		"many nulls": func(w http.ResponseWriter, _ *http.Request) {
-			write(t, w, `{"data":[`+strings.Repeat(`null,`, (maxBody-100)/5)+`null],"next_cursor":null}`)
 		},
 		"many empty values": func(w http.ResponseWriter, _ *http.Request) {
 			write(t, w, `{"data":[{"id":"i","urls":[`+strings.Repeat(`{},`, (maxBody-100)/3)+`{}]}],"next_cursor":null}`)
@@ -133,7 +128,8 @@ func TestRequestTimeout_SlowResponses(t *testing.T) {
 				})
 				start := time.Now()
 				_, err := client.GetMe(t.Context())
-				if took := time.Since(start); took > 8*time.Second || !IsUnavailable(err) {
+				if took := time.Since(start); took > 8*time.Second || !IsUnavailable(err) ||
+					errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 4s") {
 					t.Errorf("after %s: %v; want IsUnavailable after at most twice 4 s", took, err)
 				}
 				if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {

@@ -3,7 +3,6 @@ package rental
 import (
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -97,30 +96,12 @@ func TestRedirect_InvalidLocation(t *testing.T) {
 	}
 }
 
-func TestHTTPTransport_ReusesConnections(t *testing.T) {
-	var connections atomic.Int32
-	handler := func(w http.ResponseWriter, _ *http.Request) { write(t, w, `{"id":"u"}`) }
-	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			connections.Add(1)
-		}
-	}
-	server.Start()
-	client := newTestClient(t, server.URL+"/api/v1", func(c *Config) { c.Log = discardLog })
-	t.Cleanup(server.Close)
-	for range 20 {
-		done := make(chan error)
-		for range 16 {
-			go func() { _, err := client.GetMe(t.Context()); done <- err }()
-		}
-		for range 16 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	if n := connections.Load(); n > idleConnections {
-		t.Errorf("320 calls, 16 at a time, made %d connections", n)
+// The transport pings idle HTTP/2 connections, because a connection that breaks silently would fail every call, and keeps
+// one for each call of a large apply.
+func TestHTTPTransport_Settings(t *testing.T) {
+	transport := defaultTransport(t, testURL)
+	if transport.HTTP2.SendPingTimeout != pingTimeout || transport.HTTP2.PingTimeout != pingTimeout ||
+		transport.MaxIdleConnsPerHost < 50 || transport.MaxResponseHeaderBytes != maxHeader {
+		t.Errorf("got %+v", transport)
 	}
 }

@@ -178,6 +178,9 @@ func TestCancellation(t *testing.T) {
 				if took := time.Since(start); !errors.Is(err, context.Canceled) || took != time.Second {
 					t.Errorf("after %s: %v", took, err)
 				}
+				if last := test.replies[0].status == 503; last && !strings.Contains(err.Error(), CodeProviderUnavailable) {
+					t.Errorf("%v does not contain the last failure", err)
+				}
 				if IsOutcomeUnknown(err) != test.unknown || IsUnavailable(err) {
 					t.Errorf("unknown %t, unavailable %t: %v", IsOutcomeUnknown(err), IsUnavailable(err), err)
 				}
@@ -218,44 +221,6 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 	})
 }
 
-func TestCancellation_ErrorContainsLastFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		client := newTestClient(t, testURL, func(c *Config) {
-			c.Transport = &scriptedTransport{replies: []reply{{status: 503, body: errorJSON("provider_unavailable")}}}
-			c.Backoff = fixedPause(time.Minute)
-		})
-		time.AfterFunc(time.Second, cancel)
-		_, err := client.GetMe(ctx)
-		if err == nil || !strings.Contains(err.Error(), CodeProviderUnavailable) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// The request timeout applies to each attempt. TestRequestTimeout_SlowResponses covers the body.
-func TestRequestTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &scriptedTransport{
-			replies:   []reply{{err: errors.New("not returned")}},
-			onRequest: hang,
-		}
-		client := newTestClient(t, testURL, func(c *Config) {
-			c.Transport, c.RequestTimeout, c.MaxRetries = s, 3*time.Second, 2
-		})
-		start := time.Now()
-		_, err := client.GetMe(t.Context())
-		took := time.Since(start)
-		if !IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "3s") ||
-			took != 9*time.Second {
-			t.Errorf("after %s: %v; want IsUnavailable after three times 3 s", took, err)
-		}
-		if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
-			t.Errorf("a create that timed out: %v", err)
-		}
-	})
-}
-
 func TestDefaultBackoff(t *testing.T) {
 	for attempt, seconds := range map[int]float64{0: 0.5, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 30, 7: 30, math.MaxInt: 30} {
 		longest := time.Duration(seconds * float64(time.Second))
@@ -269,29 +234,17 @@ func TestDefaultBackoff(t *testing.T) {
 
 // A write counts when its call ends, with or without an error.
 func TestWrites(t *testing.T) {
-	var client *Client
-	during := uint64(99)
-	s := &scriptedTransport{
-		replies: []reply{
-			{status: 200, body: `{"id":"x","status":"stopping","type":"on_demand"}`},
-			{status: 404, body: errorJSON(CodeNotFound)},
-		},
-		onRequest: func(*http.Request) {
-			during = client.Writes("instances")
-		},
+	client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`}, reply{status: 404, body: errorJSON(CodeNotFound)})
+	s.onRequest = func(*http.Request) {
+		if s.attempts() == 1 && client.Writes("instances") != 0 {
+			t.Error("a write counts before its end")
+		}
 	}
-	client = newTestClient(t, testURL, func(c *Config) { c.Transport = s })
-	if _, err := client.StopInstance(t.Context(), "x"); err != nil {
-		t.Fatal(err)
-	}
-	if during != 0 || client.Writes("instances") != 1 {
-		t.Errorf("%d writes during the first, %d after it; want 0 and 1", during, client.Writes("instances"))
-	}
-	if _, err := client.StopInstance(t.Context(), "x"); err == nil {
-		t.Error("no error")
-	}
-	if _, err := client.GetInstance(t.Context(), "x"); err == nil {
-		t.Error("no error")
+	_, stopErr := client.StopInstance(t.Context(), "x")
+	_, failedErr := client.StopInstance(t.Context(), "x")
+	_, readErr := client.GetInstance(t.Context(), "x")
+	if stopErr != nil || !IsNotFound(failedErr) || !IsNotFound(readErr) {
+		t.Errorf("got %v, %v, %v", stopErr, failedErr, readErr)
 	}
 	if got := client.Writes("instances"); got != 2 || client.Writes("templates") != 0 {
 		t.Errorf("%d writes, want 2: a failed call counts, and a read does not", got)
