@@ -3,23 +3,22 @@ package rental
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func pageOf(cursor string, ids ...string) reply {
-	body := `{"data":[`
-	for i, id := range ids {
-		if i > 0 {
-			body += ","
-		}
-		body += fmt.Sprintf(`{"id":%q}`, id)
+	var entries []string
+	for _, id := range ids {
+		entries = append(entries, fmt.Sprintf(`{"id":%q}`, id))
 	}
-	if cursor == "" {
-		return reply{status: 200, body: body + `],"next_cursor":null}`}
+	next := "null"
+	if cursor != "" {
+		next = fmt.Sprintf("%q", cursor)
 	}
-	return reply{status: 200, body: body + fmt.Sprintf(`],"next_cursor":%q}`, cursor)}
+	return reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":%s}`, strings.Join(entries, ","), next)}
 }
 
 func TestList_Pages(t *testing.T) {
@@ -37,57 +36,47 @@ func TestList_Pages(t *testing.T) {
 			t.Errorf("queries (-want +got):\n%s", diff)
 		}
 	}
-}
-
-func TestList_ConsumerStops(t *testing.T) {
-	client, s := scriptedClient(t, pageOf("c1", "a", "b"), pageOf("", "c"))
-	for key, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
-		if err != nil || key.ID == "b" {
-			break
-		}
+	s.count = 0
+	for range sequence {
+		break
 	}
 	if s.attempts() != 1 {
-		t.Errorf("%d requests, want 1", s.attempts())
+		t.Errorf("%d requests for one entry", s.attempts())
 	}
 }
 
-func TestList_StopsAtError(t *testing.T) {
-	client, s := scriptedClient(t, pageOf("c1", "a"), reply{status: 403, body: errorJSON("forbidden")})
-	var ids, errs int
-	for _, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
-		if err == nil {
-			ids++
-		} else if IsForbidden(err) {
-			errs++
-		}
-	}
-	if ids != 1 || errs != 1 || s.attempts() != 2 {
-		t.Errorf("%d items, %d errors, %d requests; want 1, 1, 2", ids, errs, s.attempts())
-	}
-}
-
+// A list ends at an error, at a cursor that is repeated or empty, and after some empty pages.
 func TestList_EndlessCursors(t *testing.T) {
-	t.Run("repeated cursor", func(t *testing.T) {
-		client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), pageOf("c1", "c"), pageOf("", "never"))
-		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
-		if err == nil || len(keys) != 3 || s.attempts() != 3 {
-			t.Errorf("%d items after %d requests: %v", len(keys), s.attempts(), err)
+	var empty []reply
+	for i := range 100 {
+		empty = append(empty, pageOf(fmt.Sprint(i)))
+	}
+	for name, test := range map[string]struct {
+		replies         []reply
+		items, requests int
+		failed          bool
+	}{
+		"error": {
+			[]reply{pageOf("c1", "a"), {status: 403, body: errorJSON(CodeForbidden)}, pageOf("", "never")}, 1, 2, true,
+		},
+		"repeated cursor": {
+			[]reply{pageOf("c1", "a"), pageOf("c2", "b"), pageOf("c1", "c"), pageOf("", "never")}, 3, 3, true,
+		},
+		"empty pages":  {empty, 0, maxEmptyPages + 1, true},
+		"empty cursor": {[]reply{{status: 200, body: `{"data":[],"next_cursor":""}`}}, 0, 1, false},
+	} {
+		client, s := scriptedClient(t, test.replies...)
+		var errs []error
+		items := 0
+		for _, err := range client.ListSSHKeys(t.Context(), ListOptions{}) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			items++
 		}
-	})
-	t.Run("empty pages", func(t *testing.T) {
-		var replies []reply
-		for i := range 100 {
-			replies = append(replies, pageOf(fmt.Sprintf("c%d", i)))
+		if items != test.items || s.attempts() != test.requests || len(errs) > 1 || (len(errs) == 1) != test.failed {
+			t.Errorf("%s: %d items after %d requests: %v", name, items, s.attempts(), errs)
 		}
-		client, s := scriptedClient(t, replies...)
-		if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err == nil || s.attempts() > maxEmptyPages+1 {
-			t.Errorf("%d requests: %v", s.attempts(), err)
-		}
-	})
-	t.Run("empty cursor ends", func(t *testing.T) {
-		client, s := scriptedClient(t, reply{status: 200, body: `{"data":[],"next_cursor":""}`})
-		if _, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || s.attempts() != 1 {
-			t.Errorf("%d requests: %v", s.attempts(), err)
-		}
-	})
+	}
 }
