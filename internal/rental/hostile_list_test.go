@@ -11,94 +11,57 @@ import (
 	"time"
 )
 
-// endlessList is a transport whose pages all have the same entries and a new cursor.
-type endlessList struct {
-	entries  string
-	requests int
-}
-
-func (e *endlessList) RoundTrip(req *http.Request) (*http.Response, error) {
-	e.requests++
-	body := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, e.entries, e.requests)
-	return (&scriptedTransport{replies: []reply{{status: 200, body: body}}}).RoundTrip(req)
-}
-
-func endlessClient(t *testing.T, entries string) (*Client, *endlessList) {
-	t.Helper()
-	transport := &endlessList{entries: entries}
-	return newTestClient(t, testURL, func(c *Config) { c.Transport = transport }), transport
-}
-
+// A list has limits of its pages, entries and bytes, and MaxPages lowers the first.
 func TestList_Limits(t *testing.T) {
-	small := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
-	padding := strings.Repeat(" ", 4<<20)
-	for name, test := range map[string]struct {
-		entries  string
-		options  ListOptions
-		limit    string
-		requests int
+	type pages struct{ items, bytes, count int } // size of each page, and how many are read
+	for limit, test := range map[string]struct {
+		options ListOptions
+		pages   pages
 	}{
-		"many entries":             {small, ListOptions{}, "20000 entries", 21},
-		"large pages":              {`{"id":"k"}` + padding, ListOptions{}, "32 MiB", 8},
-		"invalid entries":          {strings.ReplaceAll(small, "id", "x"), ListOptions{}, "20000 entries", 21},
-		"small pages":              {`{"id":"k"}`, ListOptions{}, "2500 pages", 2500},
-		"small pages, streamed":    {`{"id":"k"}`, ListOptions{Stream: true}, "2500 pages", 2500},
-		"MaxPages":                 {small, ListOptions{MaxPages: 3}, "3 pages", 3},
-		"MaxPages of 1":            {small, ListOptions{MaxPages: 1}, "1 pages", 1},
-		"MaxPages above the limit": {`{"id":"k"}`, ListOptions{MaxPages: 5000}, "2500 pages", 2500},
+		"20000 entries":  {ListOptions{}, pages{maxPageItems, 1, maxItems/maxPageItems + 1}},
+		"32 MiB":         {ListOptions{}, pages{1, maxBody, maxBytes/maxBody + 1}},
+		"2500 pages":     {ListOptions{MaxPages: 5000}, pages{1, 1, maxPages}},
+		"3 pages":        {ListOptions{MaxPages: 3}, pages{1, 1, 3}},
+		"500000 entries": {ListOptions{Stream: true}, pages{maxPageItems, 1, maxStreamItems/maxPageItems + 1}},
+		"128 MiB":        {ListOptions{Stream: true}, pages{1, maxBody, maxStreamBytes/maxBody + 1}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			client, transport := endlessClient(t, test.entries)
-			var last error
-			for _, last = range client.ListSSHKeys(t.Context(), test.options) {
-				if transport.requests > test.requests {
-					break
-				}
-			}
-			if !IsListTooLong(last) || !strings.Contains(last.Error(), "more than "+test.limit) {
-				t.Errorf("%.200v, want more than %s", last, test.limit)
-			}
-			if transport.requests != test.requests {
-				t.Errorf("%d requests, want %d", transport.requests, test.requests)
-			}
-		})
-	}
-}
-
-// A list that ends exactly at a limit is complete.
-func TestList_UpToTheLimits(t *testing.T) {
-	last := pageOf("", "c")
-	client, s := scriptedClient(t, pageOf("c1", "a"), pageOf("c2", "b"), last)
-	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{MaxPages: 3})); err != nil || len(keys) != 3 {
-		t.Errorf("%d keys of %d pages, %v", len(keys), s.attempts(), err)
-	}
-	full := strings.TrimSuffix(strings.Repeat(`{"id":"k"},`, maxPageItems), ",")
-	var replies []reply
-	for i := range maxItems/maxPageItems - 1 {
-		replies = append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
-	}
-	replies = append(replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":null}`, full)})
-	client, _ = scriptedClient(t, replies...)
-	if keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{})); err != nil || len(keys) != maxItems {
-		t.Errorf("%d keys, %v", len(keys), err)
-	}
-}
-
-func TestList_LimitsOfStream(t *testing.T) {
-	for limit, page := range map[string]struct{ items, bytes, pages int }{
-		"2500 pages":     {maxStreamItems / maxPages, maxStreamBytes / maxPages, maxPages},
-		"500000 entries": {maxPageItems, 1, maxStreamItems/maxPageItems + 1},
-		"128 MiB":        {1, maxBody, maxStreamBytes/maxBody + 1},
-	} {
-		progress := newListProgress(ListOptions{Stream: true})
+		progress := newListProgress(test.options)
 		var err error
 		for i := 0; err == nil; i++ {
-			if err = progress.add(page.items, page.bytes); err == nil {
+			if err = progress.add(test.pages.items, test.pages.bytes); err == nil {
 				err = progress.next(strconv.Itoa(i))
 			}
 		}
-		if !IsListTooLong(err) || !strings.HasSuffix(err.Error(), limit) || progress.pages != page.pages {
-			t.Errorf("%v after %d pages, want more than %s after %d", err, progress.pages, limit, page.pages)
+		if !IsListTooLong(err) || !strings.HasSuffix(err.Error(), limit) || progress.pages != test.pages.count {
+			t.Errorf("%v after %d pages, want more than %s after %d", err, progress.pages, limit, test.pages.count)
+		}
+	}
+}
+
+// A list that ends at a limit is complete. One that is longer is an error after the entries until there, of which
+// invalid ones count.
+func TestList_UpToTheLimits(t *testing.T) {
+	for name, test := range map[string]struct {
+		entry      string
+		last       bool // there is no page after the limit
+		items      int
+		incomplete bool
+	}{
+		"complete":        {`{"id":"k"},`, true, maxItems, false},
+		"incomplete":      {`{"id":"k"},`, false, maxItems, true},
+		"invalid entries": {`{"x":"k"},`, false, 0, true},
+	} {
+		full := strings.TrimSuffix(strings.Repeat(test.entry, maxPageItems), ",")
+		client, s := scriptedClient(t)
+		for i := range maxItems/maxPageItems + 1 {
+			s.replies = append(s.replies, reply{status: 200, body: fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, full, i)})
+		}
+		if test.last {
+			s.replies[maxItems/maxPageItems-1] = reply{status: 200, body: onePage(full)}
+		}
+		keys, err := collect(client.ListSSHKeys(t.Context(), ListOptions{}))
+		if len(keys) != test.items || IsListTooLong(err) != test.incomplete || (err != nil) != test.incomplete {
+			t.Errorf("%s: %d keys, %v", name, len(keys), err)
 		}
 	}
 }
@@ -115,7 +78,8 @@ func TestList_Memory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const size = 512 << 10 // of each page
 			entries := min(maxPageItems, size/len(entry))
-			client, _ := endlessClient(t, strings.TrimSuffix(strings.Repeat(entry+",", entries), ","))
+			body := strings.TrimSuffix(strings.Repeat(entry+",", entries), ",")
+			client, _ := scriptedClient(t, reply{status: 200, body: `{"data":[` + body + `],"next_cursor":"c"}`})
 			before := heap()
 			all, err := collect(client.ListInstances(t.Context(), ListInstancesQuery{ListOptions: ListOptions{MaxPages: 1}}))
 			held := heap() - before // by one page

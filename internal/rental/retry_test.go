@@ -98,6 +98,7 @@ func TestRetryMatrix(t *testing.T) {
 		"reset":                {reply{err: reset}, lost, true},
 		"bad certificate":      {reply{err: certificate}, never, true},
 		"no TLS":               {reply{err: tls.RecordHeaderError{}}, never, true},
+		"not the loopback":     {reply{err: &net.OpError{Op: "dial", Err: errNotLoopback}}, never, true},
 		"500 of the API":       {reply{status: 500, body: errorJSON("internal")}, lost, true},
 		"503 of the API":       {reply{status: 503, body: errorJSON("provider_unavailable")}, lost, true},
 		"500 of a proxy":       {reply{status: 500, body: "<html>"}, lost, true},
