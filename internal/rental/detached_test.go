@@ -2,7 +2,6 @@ package rental
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,31 +11,24 @@ func TestDetached_OutlivesCancellationByTheGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		detached, stop := Detached(ctx, CancelGrace)
+		stopped, stopNow := Detached(ctx, CancelGrace)
 		defer stop()
-		time.Sleep(time.Hour)
-		if detached.Err() != nil {
-			t.Fatal("it ended although nothing was canceled")
+		for _, step := range []struct {
+			do    func()
+			ended bool
+		}{
+			{func() { time.Sleep(time.Hour) }, false},
+			{cancel, false},
+			{func() { time.Sleep(CancelGrace - 1) }, false},
+			{func() { time.Sleep(1) }, true},
+		} {
+			step.do()
+			if synctest.Wait(); (detached.Err() != nil) != step.ended {
+				t.Fatalf("ended %t, want %t", !step.ended, step.ended)
+			}
 		}
-		cancel()
-		time.Sleep(CancelGrace - time.Second)
-		synctest.Wait()
-		if detached.Err() != nil {
-			t.Fatal("it ended before the grace was over")
-		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if !errors.Is(detached.Err(), context.Canceled) {
-			t.Errorf("after the grace: %v", detached.Err())
+		if stopNow(); stopped.Err() == nil {
+			t.Error("stop does not end it")
 		}
 	})
-}
-
-func TestDetached_EndsWhenStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	detached, stop := Detached(ctx, CancelGrace)
-	cancel()
-	stop()
-	if !errors.Is(detached.Err(), context.Canceled) {
-		t.Errorf("after stop: %v", detached.Err())
-	}
 }

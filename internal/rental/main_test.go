@@ -61,6 +61,7 @@ type reply struct {
 	status int
 	header string // "Name: value"; may be empty
 	age    string // Age header, seconds; empty for none
+	date   string // Date header; empty for none
 	body   string
 	err    error
 }
@@ -101,6 +102,9 @@ func (s *scriptedTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	if current.age != "" {
 		header.Set("Age", current.age)
 	}
+	if current.date != "" {
+		header.Set("Date", current.date)
+	}
 	return &http.Response{
 		StatusCode: current.status, Header: header, Body: io.NopCloser(strings.NewReader(current.body)), Request: req,
 	}, nil
@@ -128,8 +132,6 @@ func collect[T any](sequence func(func(T, error) bool)) ([]T, error) {
 	}
 	return all, nil
 }
-
-func ptr[T any](value T) *T { return &value }
 
 func parseTime(t *testing.T, text string) time.Time {
 	t.Helper()

@@ -51,37 +51,37 @@ type operation struct {
 
 func operations(t *testing.T) []operation {
 	at := parseTime(t, "2026-01-02T03:04:05Z")
-	user := User{ID: "u1", Email: ptr("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: ptr(true),
-		EmailVerified: ptr(true), TelegramLinked: ptr(false)}
+	user := User{ID: "u1", Email: new("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: new(true),
+		EmailVerified: new(true), TelegramLinked: new(false)}
 	instance := Instance{
-		ID: "i/1", Name: ptr("train"), Status: StatusRunning, DesiredState: DesiredRunning, Type: OnDemand,
-		GPU:      InstanceGPU{Slug: "rtx-4090", Name: "RTX 4090", Count: 2, VRAMGB: ptr(int64(24))},
-		Template: TemplateRef{Slug: "cuda", Name: "CUDA"}, Image: "cuda:12", DiskGB: 50, Country: ptr("DE"),
+		ID: "i/1", Name: new("train"), Status: StatusRunning, DesiredState: DesiredRunning, Type: OnDemand,
+		GPU:      InstanceGPU{Slug: "rtx-4090", Name: "RTX 4090", Count: 2, VRAMGB: new(int64(24))},
+		Template: TemplateRef{Slug: "cuda", Name: "CUDA"}, Image: "cuda:12", DiskGB: 50, Country: new("DE"),
 		Price:        InstancePrice{RunningKopH: 9000, StoppedKopH: 150, TrafficKopGB: 80},
 		CostSoFarKop: 12345, SSH: &SSH{Host: "h.example", Port: 2222, User: "root", Command: "ssh -p 2222 root@h.example"},
-		URLs:      []InstanceURL{{Label: "Jupyter", URL: ptr("https://j.example")}, {Label: "Board"}},
-		CreatedAt: at, StartedAt: ptr(at.Add(time.Minute)),
+		URLs:      []InstanceURL{{Label: "Jupyter", URL: new("https://j.example")}, {Label: "Board"}},
+		CreatedAt: at, StartedAt: new(at.Add(time.Minute)),
 	}
 	offer := Offer{
-		ID: "o/1?x %2F", Available: true, Verified: true, Country: ptr("NL"), Region: ptr("Amsterdam"),
-		GPU: OfferGPU{Slug: "h100", Name: "H100", Count: 8, VRAMGB: 80, TotalTFLOPS: ptr(1979.5), MemBWGBs: ptr(int64(3350))},
-		CPU: OfferCPU{Name: ptr("EPYC"), Cores: ptr(int64(96))}, RAMGB: ptr(int64(1024)),
-		Disk:    OfferDisk{MaxGB: ptr(int64(4000)), BWMBps: ptr(int64(7000))},
-		Network: OfferNetwork{UpMbps: ptr(int64(1000)), DownMbps: ptr(int64(2000)), Ports: ptr(int64(64))},
-		PCIe:    OfferPCIe{Gen: ptr(int64(5)), BWGBs: ptr(53.5)}, CUDAMax: ptr(12.8), Driver: ptr("570.1"),
-		Reliability:     ptr(0.995),
-		MaxDurationDays: ptr(int64(90)), DLPerf: ptr(812.5),
-		Price: OfferPrice{OnDemandKopH: 180000, InterruptibleKopH: ptr(int64(90000)), StorageKopGBMonth: 900,
+		ID: "o/1?x %2F", Available: true, Verified: true, Country: new("NL"), Region: new("Amsterdam"),
+		GPU: OfferGPU{Slug: "h100", Name: "H100", Count: 8, VRAMGB: 80, TotalTFLOPS: new(1979.5), MemBWGBs: new(int64(3350))},
+		CPU: OfferCPU{Name: new("EPYC"), Cores: new(int64(96))}, RAMGB: new(int64(1024)),
+		Disk:    OfferDisk{MaxGB: new(int64(4000)), BWMBps: new(int64(7000))},
+		Network: OfferNetwork{UpMbps: new(int64(1000)), DownMbps: new(int64(2000)), Ports: new(int64(64))},
+		PCIe:    OfferPCIe{Gen: new(int64(5)), BWGBs: new(53.5)}, CUDAMax: new(12.8), Driver: new("570.1"),
+		Reliability:     new(0.995),
+		MaxDurationDays: new(int64(90)), DLPerf: new(812.5),
+		Price: OfferPrice{OnDemandKopH: 180000, InterruptibleKopH: new(int64(90000)), StorageKopGBMonth: 900,
 			TrafficKopGB: 75},
 	}
 	template := Template{
 		Slug: "my-t", Name: "Mine", Description: "d", Image: "i:1", LaunchMode: LaunchJupyter, Ports: []int64{8888, 22},
-		Env: map[string]string{"A": "b"}, OnStart: ptr("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: OwnerMe,
+		Env: map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: OwnerMe,
 	}
 	sshKey := SSHKey{ID: "k1", Name: "laptop", Type: "ssh-ed25519", Fingerprint: "SHA256:abc", CreatedAt: at}
 	apiKey := APIKey{
 		ID: "a1", Name: "ci", Prefix: "gpr_AbCd", Scopes: []string{ScopeUserRead, "future:scope"}, Source: "api",
-		CreatedAt: at, ExpiresAt: ptr(at.AddDate(1, 0, 0)),
+		CreatedAt: at, ExpiresAt: new(at.AddDate(1, 0, 0)),
 	}
 	return []operation{
 		{id: "getMe", method: "GET", target: "/me", status: 200, response: userJSON, want: user,
@@ -89,14 +89,14 @@ func operations(t *testing.T) []operation {
 		{id: "getBalance", method: "GET", target: "/balance", status: 200,
 			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,` +
 				`"currency":"RUB"}`,
-			want: Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: ptr(1.5),
+			want: Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: new(1.5),
 				Currency: "RUB"},
 			do: func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
 			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU",` +
 				`"instance_id":"i/1"}`),
 			want: []Transaction{{ID: "t1", At: at, Type: "usage", AmountKop: -77, Description: "GPU",
-				InstanceID: ptr("i/1")}},
+				InstanceID: new("i/1")}},
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListTransactions(ctx, ListOptions{}))
 			}},
@@ -104,7 +104,7 @@ func operations(t *testing.T) []operation {
 			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,` +
 				`"from_kop_h":22000,"from_interruptible_kop_h":null}`),
 			want: []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3,
-				FromKopH: ptr(int64(22000))}},
+				FromKopH: new(int64(22000))}},
 			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
 		{id: "listOffers", method: "GET", public: true, status: 200, response: onePage(offerJSON), want: []Offer{offer},
 			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=25&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100" +
@@ -112,11 +112,11 @@ func operations(t *testing.T) []operation {
 				"&type=interruptible&verified=false",
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return collect(c.ListOffers(ctx, OfferQuery{
-					GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: ptr(int64(2)), Type: Interruptible,
+					GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: new(int64(2)), Type: Interruptible,
 					Country:        []string{"DE", "NL"},
-					MinReliability: ptr(0.9), MinVRAMGB: ptr(0.0), MaxPriceKopH: ptr(int64(0)), Verified: ptr(false),
-					MinCUDA:   ptr(12.4),
-					MinDiskGB: ptr(100.0), MinInetDownMbps: ptr(500.5), Order: "-price", ListOptions: ListOptions{PageSize: 25},
+					MinReliability: new(0.9), MinVRAMGB: new(0.0), MaxPriceKopH: new(int64(0)), Verified: new(false),
+					MinCUDA:   new(12.4),
+					MinDiskGB: new(100.0), MinInetDownMbps: new(500.5), Order: "-price", ListOptions: ListOptions{PageSize: 25},
 				}))
 			}},
 		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON,
@@ -165,7 +165,7 @@ func operations(t *testing.T) []operation {
 		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, response: instanceJSON,
 			want: instance, body: `{"name":"train"}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: ptr("train")})
+				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: new("train")})
 			}},
 		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, response: instanceJSON,
 			want: instance,
@@ -187,7 +187,7 @@ func operations(t *testing.T) []operation {
 			body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
 			do: func(ctx context.Context, c *Client) (any, error) {
 				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
-					ExpiresInDays: ptr(int64(365))})
+					ExpiresInDays: new(int64(365))})
 			}},
 		{id: "deleteApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
 			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteAPIKey(ctx, "a1") }},

@@ -28,18 +28,6 @@ func TestNow_FollowsDateHeader(t *testing.T) {
 	})
 }
 
-// A Retry-After date is compared with the Date header, not with the local clock.
-func TestRetryAfter_DateUsesAPITime(t *testing.T) {
-	date := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
-	header := http.Header{
-		"Date":        {date.Format(http.TimeFormat)},
-		"Retry-After": {date.Add(7 * time.Second).Format(http.TimeFormat)},
-	}
-	if wait, ok := retryAfter(header, time.Now()); !ok || wait != 7*time.Second {
-		t.Errorf("got %s, %t; want 7s", wait, ok)
-	}
-}
-
 func TestCachedResponse_HeadersAreIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		date := "Date: Sat, 01 Jan 1994 00:00:00 GMT"
