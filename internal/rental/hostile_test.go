@@ -153,30 +153,27 @@ func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A response with the id of another object is an error: the state would contain another server.
 func TestResponse_OtherID(t *testing.T) {
-	other := reply{
-		status: 200,
-		body:   `{"id":"b","status":"destroyed","type":"on_demand","available":true,"price":{"on_demand_kop_h":1}}`,
-	}
-	for name, do := range map[string]func(context.Context, *Client) error{
-		"get": func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err },
-		"rename": func(ctx context.Context, c *Client) error {
-			_, err := c.UpdateInstance(ctx, "a", InstanceUpdate{})
-			return err
-		},
-		"start":  func(ctx context.Context, c *Client) error { _, err := c.StartInstance(ctx, "a"); return err },
-		"stop":   func(ctx context.Context, c *Client) error { _, err := c.StopInstance(ctx, "a"); return err },
-		"delete": func(ctx context.Context, c *Client) error { _, err := c.DeleteInstance(ctx, "a"); return err },
-		"offer":  func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err },
-	} {
-		client, s := scriptedClient(t, other)
-		if err := do(t.Context(), client); err == nil || IsNotFound(err) || s.attempts() != 1 ||
-			!strings.Contains(err.Error(), "another") {
-			t.Errorf("%s: %v after %d attempts; want an error about the id", name, err, s.attempts())
+	checked := 0
+	for _, op := range operations(t) {
+		switch op.want.(type) {
+		case Instance, Offer:
+			if op.id == "createInstance" {
+				continue
+			}
+			checked++
+			other := strings.Replace(op.response, `"id":"`, `"id":"other `, 1)
+			client, s := scriptedClient(t, reply{status: op.status, body: other})
+			_, err := op.do(t.Context(), client)
+			if err == nil || IsNotFound(err) || s.attempts() != 1 || !strings.Contains(err.Error(), "another") {
+				t.Errorf("%s: %v after %d attempts; want an error about the id", op.id, err, s.attempts())
+			}
 		}
 	}
+	if checked != 6 {
+		t.Errorf("%d operations return an object by its id, want 6", checked)
+	}
 	for _, body := range []string{
-		`{"id":"a","ID":"b","type":"on_demand"}`, `{"id":"a","id":"b","type":"on_demand"}`,
-		`{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`,
+		`{"id":"a","ID":"b"}`, `{"id":"a","id":"b"}`, `{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`,
 	} {
 		client, _ := scriptedClient(t, reply{status: 200, body: body})
 		if got, err := client.GetInstance(t.Context(), "a"); err == nil {
@@ -185,87 +182,48 @@ func TestResponse_OtherID(t *testing.T) {
 	}
 }
 
-// Every price and amount is checked, in a single object and in a list.
+// Every price and amount is checked.
 func TestResponse_InvalidPrices(t *testing.T) {
-	type call func(context.Context, *Client) error
-	getOffer := func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "a"); return err }
-	getInstance := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "a"); return err }
-	getBalance := func(ctx context.Context, c *Client) error { _, err := c.GetBalance(ctx); return err }
-	var skipped error // by a list
-	options := ListOptions{Skipped: func(entry Skipped) { skipped = entry.Err }}
-	listOffers := func(ctx context.Context, c *Client) error {
-		_, err := collect(c.ListOffers(ctx, OfferQuery{ListOptions: options}))
-		return err
-	}
-	listInstances := func(ctx context.Context, c *Client) error {
-		_, err := collect(c.ListInstances(ctx, ListInstancesQuery{ListOptions: options}))
-		return err
-	}
-	listGPUs := func(ctx context.Context, c *Client) error {
-		_, err := collect(c.ListGPUs(ctx, options))
-		return err
-	}
-	create := func(ctx context.Context, c *Client) error {
-		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
-		return err
-	}
-	const (
-		offer    = `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`
-		instance = `{"id":"a","type":"on_demand","price":{"%s":%s}}`
-	)
-	offerPrices := []string{"on_demand_kop_h", "interruptible_kop_h", "storage_kop_gb_month", "traffic_kop_gb"}
-	instancePrices := []string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}
-	balanceAmounts := []string{"balance_kop", "available_kop", "credit_limit_kop"}
 	for _, test := range []struct {
-		name, body string // with the field and its value
-		fields     []string
-		do         call
-		negative   bool // negative values are valid
+		into     func() any
+		body     string // with the field and its value
+		fields   []string
+		negative bool // negative values are valid
 	}{
-		{"offer", offer, offerPrices, getOffer, false},
-		{"offers", onePage(offer), offerPrices, listOffers, false},
-		{"instance", instance, instancePrices, getInstance, false},
-		{"instances", onePage(instance), instancePrices, listInstances, false},
-		{"new instance", instance, instancePrices, create, false},
-		{"burn rate", `{"%s":%s}`, []string{"burn_kop_h"}, getBalance, false},
-		{"balance", `{"%s":%s}`, balanceAmounts, getBalance, true},
-		{"GPU models", onePage(`{"slug":"a","%s":%s}`), []string{"from_kop_h", "from_interruptible_kop_h"}, listGPUs, false},
+		{
+			func() any { return new(Offer) }, `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`,
+			[]string{"on_demand_kop_h", "interruptible_kop_h", "storage_kop_gb_month", "traffic_kop_gb"}, false,
+		},
+		{
+			func() any { return new(Instance) }, `{"id":"a","price":{"%s":%s}}`,
+			[]string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}, false,
+		},
+		{
+			func() any { return new(GPUModel) }, `{"slug":"a","%s":%s}`,
+			[]string{"from_kop_h", "from_interruptible_kop_h"}, false,
+		},
+		{func() any { return new(Balance) }, `{"%s":%s}`, []string{"burn_kop_h"}, false},
+		{func() any { return new(Balance) }, `{"%s":%s}`, []string{"balance_kop", "available_kop", "credit_limit_kop"}, true},
 	} {
-		rejects := func(field, value string) bool {
-			client, _ := scriptedClient(t, reply{status: 200, body: fmt.Sprintf(test.body, field, value)})
-			skipped = nil
-			err := test.do(t.Context(), client)
-			return err != nil || skipped != nil
-		}
 		for _, field := range test.fields {
-			wrong := []string{
-				"-9223372036854775808", "-1000000000001", "1000000000001", "9223372036854775807", "1e30", "1.5", `"5"`, "NaN",
-				"1e400", "[]",
-			}
-			if !test.negative {
-				wrong = append(wrong, "-1")
-			}
-			for _, value := range wrong {
-				if !rejects(field, value) {
-					t.Errorf("%s: %s of %s is accepted", test.name, field, value)
+			for value, valid := range map[string]bool{
+				"1000000000000": true, "-1": test.negative, "-9223372036854775808": false, "-1000000000001": false,
+				"1000000000001": false, "9223372036854775807": false, "1e30": false, "1.5": false, `"5"`: false, "NaN": false,
+				"1e400": false, "[]": false,
+			} {
+				err := decode([]byte(fmt.Sprintf(test.body, field, value)), test.into())
+				if (err == nil) != valid {
+					t.Errorf("%s: %s of %s: %v", test.body, field, value, err)
 				}
-			}
-			if rejects(field, "1000000000000") || test.negative && rejects(field, "-1") {
-				t.Errorf("%s: %s is rejected at its limit", test.name, field)
 			}
 		}
 	}
 	for _, body := range []string{
 		`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`,
 	} {
-		client, _ := scriptedClient(t, reply{status: 200, body: body})
-		if got, err := client.GetOffer(t.Context(), "a"); err == nil {
-			t.Errorf("%s: %+v is a free offer", body, got)
+		var offer Offer
+		if err := decode([]byte(body), &offer); err == nil {
+			t.Errorf("%s: %+v is a free offer", body, offer)
 		}
-	}
-	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"a","price":{"on_demand_kop_h":0,` +
-		`"interruptible_kop_h":null,"storage_kop_gb_month":1000000000000}}`})
-	if _, err := client.GetOffer(t.Context(), "a"); err != nil {
-		t.Errorf("offer with limits: %v", err)
 	}
 }
