@@ -137,8 +137,9 @@ func FuzzAnswers(f *testing.F) {
 			return // see TestRetryMatrix
 		}
 		client, _ := scriptedClient(t, reply{status: status, body: body})
-		for name, do := range retryCalls(t) {
-			checkError(t, name, do(t.Context(), client), status)
+		for _, op := range operations(t) {
+			_, err := op.do(t.Context(), client)
+			checkError(t, op.id, err, status)
 		}
 		created, _, err := client.CreateInstance(t.Context(), "key", InstanceCreate{})
 		if err != nil && status/100 == 2 && IsOutcomeUnknown(err) != (created.ID == "") {

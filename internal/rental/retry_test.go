@@ -1,42 +1,18 @@
 package rental
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 )
-
-// idempotentCalls are calls that the client may retry after a lost response.
-var idempotentCalls = map[string]func(context.Context, *Client) error{
-	"get": func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err },
-	"list": func(ctx context.Context, c *Client) error {
-		_, err := collect(c.ListAPIKeys(ctx, ListOptions{}))
-		return err
-	},
-	"patch": func(ctx context.Context, c *Client) error {
-		_, err := c.UpdateInstance(ctx, "i", InstanceUpdate{})
-		return err
-	},
-	"start":  func(ctx context.Context, c *Client) error { _, err := c.StartInstance(ctx, "i"); return err },
-	"stop":   func(ctx context.Context, c *Client) error { _, err := c.StopInstance(ctx, "i"); return err },
-	"delete": func(ctx context.Context, c *Client) error { return c.DeleteTemplate(ctx, "t") },
-
-	"with key": func(ctx context.Context, c *Client) error {
-		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
-		return err
-	},
-}
 
 // idempotentPOSTs are POST operations that are idempotent without an idempotency key, and the reason.
 var idempotentPOSTs = map[string]string{
@@ -46,26 +22,13 @@ var idempotentPOSTs = map[string]string{
 	"createDeviceCode": "a code that is not confirmed expires",
 }
 
-// retryCalls returns idempotentCalls and all operations that must not be retried. The latter come from the table of
-// operations, so that the tests find an operation without notIdempotent.
-func retryCalls(t *testing.T) map[string]func(context.Context, *Client) error {
-	all := maps.Clone(idempotentCalls)
-	for _, op := range operations(t) {
-		if op.method == http.MethodPost && op.key == "" && idempotentPOSTs[op.id] == "" {
-			all["not idempotent "+op.id] = func(ctx context.Context, c *Client) error {
-				_, err := op.do(ctx, c)
-				return err
-			}
-		}
-	}
-	return all
-}
-
-func idempotencyOf(name string) idempotency {
+// idempotencyOf derives from the table of operations which ones must not be retried, so that the tests find one without
+// notIdempotent.
+func idempotencyOf(op operation) idempotency {
 	switch {
-	case name == "with key":
+	case op.key != "":
 		return idempotentKey
-	case strings.HasPrefix(name, "not idempotent"):
+	case op.method == http.MethodPost && idempotentPOSTs[op.id] == "":
 		return notIdempotent
 	}
 	return idempotent
@@ -118,14 +81,14 @@ func TestRetryMatrix(t *testing.T) {
 		"oversized body":       {reply{status: 404, body: string(make([]byte, maxErrorBody+1))}, foreign, true},
 	}
 	for failure, test := range cases {
-		for name, do := range retryCalls(t) {
-			t.Run(failure+"/"+name, func(t *testing.T) {
+		for _, op := range operations(t) {
+			t.Run(failure+"/"+op.id, func(t *testing.T) {
 				s := &scriptedTransport{replies: []reply{test.reply}}
 				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, retries })
-				err := do(t.Context(), client)
+				_, err := op.do(t.Context(), client)
 				want := map[idempotency]result{
 					idempotent: test.want.idempotent, idempotentKey: test.want.withKey, notIdempotent: test.want.notIdempotent,
-				}[idempotencyOf(name)]
+				}[idempotencyOf(op)]
 				if got := (result{s.attempts(), IsOutcomeUnknown(err), IsInFlight(err)}); err == nil || got != want {
 					t.Errorf("got %+v (%v), want %+v", got, err, want)
 				}
@@ -185,13 +148,13 @@ func TestMaxRetries(t *testing.T) {
 }
 
 func TestMaxRetries_DoesNotLimit429(t *testing.T) {
-	for name, do := range retryCalls(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, op := range operations(t) {
+		t.Run(op.id, func(t *testing.T) {
 			limited := reply{status: 429, body: errorJSON("rate_limited")}
 			notFound := reply{status: 404, body: errorJSON("not_found")}
 			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, notFound}}
 			client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
-			if err := do(t.Context(), client); !IsNotFound(err) || IsOutcomeUnknown(err) {
+			if _, err := op.do(t.Context(), client); !IsNotFound(err) || IsOutcomeUnknown(err) {
 				t.Errorf("got %v, want the response after the 429", err)
 			}
 		})
