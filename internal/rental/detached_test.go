@@ -19,8 +19,8 @@ func TestDetached_OutlivesCancellationByTheGrace(t *testing.T) {
 		}{
 			{func() { time.Sleep(time.Hour) }, false},
 			{cancel, false},
-			{func() { time.Sleep(CancelGrace - 1) }, false},
-			{func() { time.Sleep(1) }, true},
+			{func() { time.Sleep(CancelGrace - time.Second) }, false},
+			{func() { time.Sleep(time.Second) }, true},
 		} {
 			step.do()
 			if synctest.Wait(); (detached.Err() != nil) != step.ended {

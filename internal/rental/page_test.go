@@ -37,11 +37,14 @@ func TestList_Pages(t *testing.T) {
 		}
 	}
 	s.count = 0
-	for range sequence {
+	for _, err := range sequence {
+		if err != nil || s.attempts() != 1 {
+			t.Errorf("%d requests for one entry, %v", s.attempts(), err)
+		}
 		break
 	}
 	if s.attempts() != 1 {
-		t.Errorf("%d requests for one entry", s.attempts())
+		t.Errorf("%d requests after the consumer stopped", s.attempts())
 	}
 }
 

@@ -184,7 +184,11 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := scriptedClient(t, rateLimited("50"), userResponse)
 		var first sync.WaitGroup
-		first.Go(func() { _ = getMe(t, client) })
+		first.Go(func() {
+			if err := getMe(t, client); err != nil {
+				t.Error(err)
+			}
+		})
 		synctest.Wait()
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -212,7 +216,8 @@ func TestDefaultBackoff(t *testing.T) {
 
 // A write counts when its call ends, with or without an error.
 func TestWrites(t *testing.T) {
-	client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`}, reply{status: 404, body: errorJSON(CodeNotFound)})
+	notFound := reply{status: 404, body: errorJSON(CodeNotFound)}
+	client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`}, notFound)
 	s.onRequest = func(*http.Request) {
 		if s.attempts() == 1 && client.Writes("instances") != 0 {
 			t.Error("a write counts before its end")

@@ -13,8 +13,6 @@ import (
 	"testing"
 )
 
-func discardLog(context.Context, string, map[string]any) {}
-
 const (
 	apiErrorJSON = `{"error":{"code":"ECHO","message":"ECHO","details":{"ECHO":["ECHO"],"reason":"ECHO"}}}`
 	wrongTypes   = `{"id":{"ECHO":1},"data":"ECHO","secret":["ECHO"],"api_key":{"x":"ECHO"},"device_code":{"x":"ECHO"},` +

@@ -37,7 +37,8 @@ func TestBaseURL(t *testing.T) {
 		"https://rent.example/api/v1?", "https://rent.example/api/v1#", "https://rent example/api/v1", "\x00",
 		"https://user:" + canary + "@rent.example/api/v1", "https://rent.example:" + canary + "/api/v1",
 		"https://rent.example/" + canary, "https://rent.example/api/v1?key=" + canary,
-		"https://rent.example/api/v1#" + canary, "http://rent.example/" + canary + "/api/v1", canary + "://rent.example/api/v1",
+		"https://rent.example/api/v1#" + canary, "http://rent.example/" + canary + "/api/v1",
+		canary + "://rent.example/api/v1",
 	}
 	for _, raw := range bad {
 		if _, err := New(Config{BaseURL: raw}); err == nil || strings.Contains(err.Error(), canary) {
