@@ -64,6 +64,10 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{Message: "cut", Attempts: 1, OutcomeUnknown: true, Err: errors.New("EOF")},
 			[]string{"may or may not have been carried out"},
 		},
+		"lost response of the API": {
+			&rental.Error{Status: 500, Code: rental.CodeInternal, OutcomeUnknown: true},
+			[]string{"may or may not have been carried out"},
+		},
 		"interrupted": {&rental.Error{Err: context.Canceled}, []string{"was interrupted"}},
 		"not sent": {
 			&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "No request was sent"},
