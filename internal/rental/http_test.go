@@ -56,8 +56,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// The transport pings idle HTTP/2 connections, because a connection that breaks silently would fail every call. It keeps
-// a connection for each call of a large apply.
+// The transport pings idle HTTP/2 connections, because a connection that breaks silently would fail every call. It
+// keeps a connection for each call of a large apply.
 func TestHTTPTransport_Settings(t *testing.T) {
 	transport := defaultTransport(t, testURL)
 	if transport.HTTP2.SendPingTimeout != pingTimeout || transport.HTTP2.PingTimeout != pingTimeout ||

@@ -18,7 +18,7 @@ import (
 // limitKind is how a limitedAPI counts requests and reports the rate limit.
 type limitKind struct {
 	bucket bool // token bucket; else a fixed window that starts with a request
-	epoch  bool // X-RateLimit-Reset is a time since 1970, and Retry-After a date; else seconds
+	epoch  bool // X-RateLimit-Reset is a time since 1970, and Retry-After a date, of a clock that is slow; else seconds
 	early  bool // seconds are rounded down; else up
 }
 
@@ -51,6 +51,9 @@ func (l *limitedAPI) respond(req *http.Request) *http.Response {
 	defer l.mu.Unlock()
 	now := time.Now().UTC()
 	ok, remaining, full, next := l.count(now)
+	if l.epoch {
+		now = now.Add(-time.Hour)
+	}
 	header := http.Header{"Content-Type": {"application/json"}, "Date": {now.Format(http.TimeFormat)}}
 	header.Set("X-RateLimit-Limit", strconv.Itoa(limitPerKey))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
