@@ -45,73 +45,58 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	t.Fatalf("after a minute, this is still false: %s", what)
 }
 
-// Ctrl-C while an instance boots keeps the instance, untainted. The next apply waits for it and creates no other.
+// Ctrl-C during the create request or while the instance boots keeps the instance, untainted: the provider saves it
+// first. The next apply waits for it and creates no other.
 func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
-	// The test checks the status creating and counts the create requests. An interruption also ends the retries of a
-	// request, so a lost response would become an error.
-	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums", "status-after-work", "gateway-errors"),
-		func(c *simulator.Config) { c.Boot = 30 * time.Minute })
-	workspace := env.Workspace(config)
-	var output bytes.Buffer
-	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
-	if err := apply.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the provider polls the new instance", func() bool { return env.CountRequests("GET", "/instances") > 3 })
-	if err := apply.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := apply.Wait(); err == nil {
-		t.Errorf("the interrupted apply succeeded:\n%s", &output)
-	}
-	before := savedInstance(t, workspace)
-	if before.Tainted || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
-		t.Fatalf("state after the interruption: %+v\n%s", before, &output)
-	}
+	for name, test := range map[string]struct {
+		delay     int64                       // of the create request, in milliseconds
+		interrupt func(env *acctest.Env) bool // whether it is time
+	}{
+		"during the request": {1000, func(env *acctest.Env) bool { return env.CountRequests("POST", "/instances") == 1 }},
+		"while it boots":     {1, func(env *acctest.Env) bool { return env.CountRequests("GET", "/instances") > 3 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The test checks the status creating and counts the create requests. An interruption also ends the retries of a
+			// request, so a lost response would become an error.
+			env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums", "status-after-work", "gateway-errors"),
+				func(c *simulator.Config) { c.Boot = 30 * time.Minute })
+			slow := simulator.Fault{Method: "POST", Path: "/instances", DelayMS: test.delay, Times: 1}
+			if err := env.AddFault(slow); err != nil {
+				t.Fatal(err)
+			}
+			workspace := env.Workspace(config)
+			var output bytes.Buffer
+			apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
+			if err := apply.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(time.Minute); !test.interrupt(env); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("the provider does not create an instance:\n%s", &output)
+				}
+			}
+			if err := apply.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := apply.Wait(); err == nil {
+				t.Errorf("the interrupted apply succeeded:\n%s", &output)
+			}
+			before := savedInstance(t, workspace)
+			if before.Tainted || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
+				t.Fatalf("state after the interruption: %+v\n%s", before, &output)
+			}
 
-	env.Advance(time.Hour)
-	workspace.Run("apply", "-auto-approve", "-no-color")
-	if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID ||
-		after.Attributes.Status != "running" {
-		t.Errorf("before %+v, after %+v: want the same instance, running", before, after)
-	}
-	if n := env.CountRequests("POST", "/instances"); n != 1 {
-		t.Errorf("%d POST requests, want 1", n)
-	}
-	if plan := workspace.Run("plan", "-no-color"); !strings.Contains(plan, "No changes") {
-		t.Errorf("the plan after the apply has changes:\n%s", plan)
-	}
-	workspace.Run("destroy", "-auto-approve", "-no-color")
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
-}
-
-// Ctrl-C during the create request does not cancel it, because that would lose the instance. The provider waits for the
-// response and saves it.
-func TestAccBinary_interruptDuringCreateKeepsInstance(t *testing.T) {
-	env := acctest.Start(t, func(c *simulator.Config) { c.Boot = 30 * time.Minute })
-	if err := env.AddFault(simulator.Fault{Method: "POST", Path: "/instances", DelayMS: 1000, Times: 1}); err != nil {
-		t.Fatal(err)
-	}
-	workspace := env.Workspace(config)
-	var output bytes.Buffer
-	apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
-	if err := apply.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the create request is in flight", func() bool { return env.CountRequests("POST", "/instances") == 1 })
-	if err := apply.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := apply.Wait(); err == nil {
-		t.Errorf("the interrupted apply succeeded:\n%s", &output)
-	}
-	if instance := savedInstance(t, workspace); instance.Tainted || instance.Attributes.ID == "" {
-		t.Errorf("state: %+v\n%s", instance, &output)
-	}
-	if err := env.Left("instances", 1); err != nil {
-		t.Error(err)
+			env.Advance(time.Hour)
+			workspace.Run("apply", "-auto-approve", "-no-color")
+			if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID ||
+				after.Attributes.Status != "running" {
+				t.Errorf("before %+v, after %+v: want the same instance, running", before, after)
+			}
+			if n := env.CountRequests("POST", "/instances"); n != 1 {
+				t.Errorf("%d POST requests, want 1", n)
+			}
+			workspace.Run("plan", "-no-color", "-detailed-exitcode") // no changes
+		})
 	}
 }
 
@@ -137,7 +122,11 @@ func TestAccBinary_secretsStayOutOfLogsAndPlans(t *testing.T) {
 	printed += workspace.Run("plan", "-no-color")
 
 	texts := map[string]string{"log": workspace.Trace(), "output": printed}
-	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": savedSecret(t, workspace),
+	issued := acctest.SavedIn[struct{ Secret string }](workspace, "gpurent_api_key")
+	if len(issued) != 1 || issued[0].Attributes.Secret == "" {
+		t.Fatal("the state has no issued key")
+	}
+	for name, secret := range map[string]string{"provider's key": env.APIKey, "issued key": issued[0].Attributes.Secret,
 		"Authorization header": "Bearer "} {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Errorf("the %s: %v", name, err)
@@ -198,13 +187,4 @@ func TestAccBinary_frameDumpsAreRefused(t *testing.T) {
 	if err := acctest.Leak(env.APIKey, map[string]string{"log": trace, "output": printed}); err != nil {
 		t.Error(err)
 	}
-}
-
-func savedSecret(t *testing.T, w *acctest.Workspace) string {
-	t.Helper()
-	keys := acctest.SavedIn[struct{ Secret string }](w, "gpurent_api_key")
-	if len(keys) == 0 || keys[0].Attributes.Secret == "" {
-		t.Fatal("the state has no issued key")
-	}
-	return keys[0].Attributes.Secret
 }

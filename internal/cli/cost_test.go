@@ -1,17 +1,13 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
-	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
@@ -22,18 +18,7 @@ func recordedPlan(name string) string {
 
 // costOf runs the command and returns its output and exit code.
 func costOf(args ...string) (stdout, stderr string, code int) {
-	var out, problems bytes.Buffer
-	code = cli.Main(append([]string{"cost"}, args...), &out, &problems)
-	return out.String(), problems.String(), code
-}
-
-func writeFile(t *testing.T, content string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return run(append([]string{"cost"}, args...)...)
 }
 
 // The plan create rents a server for up to 90 rubles per hour.
@@ -104,17 +89,15 @@ func TestCost_Formats(t *testing.T) {
 		report.Totals["after_kop_h"] != 32264.0 {
 		t.Errorf("%+v", report)
 	}
+	content, err := os.ReadFile(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUser(t)
+	u.stdin = string(content)
 	for _, args := range [][]string{{"cost"}, {"cost", "-"}} {
-		file, err := os.Open(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		command := exec.CommandContext(t.Context(), os.Args[0], args...)
-		command.Env, command.Stdin = append(os.Environ(), envActAsBinary+"=1"), file
-		output, err := command.Output()
-		if err != nil || string(output) != table {
-			t.Errorf("%v: %v, %s", args, err, output)
+		if stdout, stderr, code := u.run(args...); code != 0 || stdout != table {
+			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)
 		}
 	}
 }
@@ -131,30 +114,9 @@ func TestCost_Prices(t *testing.T) {
 			t.Errorf("exit %d: %s%s", code, stdout, stderr)
 		}
 	}
-	// A key of the environment is not sent to the address of the login.
-	path, err := credentials.Path()
-	if err == nil {
-		_, err = credentials.Save(t.Context(), path, env.BaseURL, credentials.Credential{APIKey: env.APIKey})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	env.ClearRequests()
-	t.Setenv("GPURENT_BASE_URL", "")
-	for key, want := range map[string]int{"": 0, "gpr_" + strings.Repeat("x", 40): 2} {
-		t.Setenv("GPURENT_API_KEY", key)
-		if stdout, stderr, code := costOf(recordedPlan("create"), "--prices"); code != want {
-			t.Errorf("exit %d: %s%s", code, stdout, stderr)
-		}
-	}
-	for _, request := range env.Requests() {
-		if request.Status >= 400 {
-			t.Errorf("%s %s: %d", request.Method, request.Path, request.Status)
-		}
-	}
-	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	t.Setenv("GPURENT_API_KEY", "gpr_"+strings.Repeat("x", 40))
-	if stdout, stderr, code := costOf(recordedPlan("create"), "--prices"); code != 1 || !strings.Contains(stderr, "401") {
+	stdout, stderr, code := costOf(recordedPlan("create"), "--prices")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "401") || !strings.Contains(stderr, " login\"") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -106,30 +106,18 @@ func (s *tlsService) leaks(t *testing.T, want int, texts map[string]string) {
 	}
 }
 
-// With GODEBUG=http2debug, the standard library logs headers and bodies of HTTP/2.
+// With GODEBUG=http2debug, the standard library logs headers and bodies of HTTP/2. Each command prints one line instead.
 func TestStandardLog_LoginWritesNoSecret(t *testing.T) {
-	for _, godebug := range []string{"http2debug=1", "http2debug=2"} {
-		t.Run(godebug, func(t *testing.T) {
-			env := acctest.Start(t, fastPolling)
-			service := newTLSService(t, env)
-			user := newTerminal(t, os.Args[0], append(service.environment(godebug), envActAsBinary+"=1")...)
-			login := user.start("login", "--no-browser")
-			_, code := login.readPrompt()
-			if err := env.DecideDeviceCode(code, true); err != nil {
-				t.Fatal(err)
-			}
-			endsWithNotice(t, login)
-			endsWithNotice(t, user.start("logout"))
-			service.leaks(t, 3, map[string]string{"output": user.output.String()})
-		})
+	env := acctest.Start(t, fastPolling)
+	service := newTLSService(t, env)
+	u := newUser(t, service.environment("http2debug=2")...)
+	for _, start := range []func() *process{
+		func() *process { return u.login(env) }, func() *process { return u.start("logout") },
+	} {
+		stdout, stderr, code := start().wait()
+		if code != 0 || strings.Count(stderr, "GODEBUG") != 1 || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("exit %d, stdout %q, stderr %q; want one line on stderr that names GODEBUG", code, stdout, stderr)
+		}
 	}
-}
-
-// endsWithNotice waits for a command, which must succeed and explain once that it discards the log of GODEBUG.
-func endsWithNotice(t *testing.T, command *runningCommand) {
-	t.Helper()
-	stdout, stderr, exit := command.wait()
-	if exit != 0 || strings.Count(stderr, "GODEBUG") != 1 || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("exit %d, stdout %q, stderr %q; want one line on stderr that names GODEBUG", exit, stdout, stderr)
-	}
+	service.leaks(t, 3, map[string]string{"output": u.output.String()})
 }

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
@@ -37,8 +39,6 @@ func apiError(status int, code string) response {
 	return response{status: status, body: fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code)}
 }
 
-const approvedBody = `{"api_key":%q,"key_id":"key_new","user":{"email":"me@rent.example"}}`
-
 // Responses to a poll.
 var (
 	pending       = apiError(400, "authorization_pending")
@@ -47,9 +47,17 @@ var (
 	expired       = apiError(400, "expired_token")
 	internal      = apiError(500, "internal")
 	cutConnection = response{err: io.ErrUnexpectedEOF}
-	approved      = response{status: 200, body: fmt.Sprintf(approvedBody, newKey)}
+	approved      = approvedFor(`"me@rent.example"`)
 	noContent     = response{status: 204}
 )
+
+// approvedFor returns the response with a new key. email is JSON.
+func approvedFor(email string) response {
+	return response{status: 200, body: fmt.Sprintf(`{"api_key":%q,"key_id":"key_new","user":{"email":%s}}`, newKey, email)}
+}
+
+// hang waits until the request is cut off.
+func hang(req *http.Request) { <-req.Context().Done() }
 
 // accountResponse returns the response of GET /me. email is JSON.
 func accountResponse(id, email string) response {
@@ -82,12 +90,11 @@ type fakeService struct {
 	deletes  map[string]response // DELETE /api-keys/ID
 	accounts map[string]response // GET /me, by the first 8 characters of the key; accountResponse("usr_me") by default
 
-	mu           sync.Mutex
-	started      time.Time
-	polled       []time.Duration // times of the polls since started
-	deleted      []string        // "ID by KEY", with the first 8 characters of the key
-	accountsRead []string        // the first 8 characters of the keys of GET /me
-	codeRequest  string          // the body of POST /auth/device
+	mu          sync.Mutex
+	started     time.Time
+	polled      []int    // times of the polls, in seconds since started
+	deleted     []string // "ID by KEY", with the first 8 characters of the key
+	codeRequest string   // the body of POST /auth/device
 }
 
 func (s *fakeService) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -121,7 +128,7 @@ func (s *fakeService) choose(req *http.Request) response {
 		}
 		return s.code
 	case path == "/auth/device/token":
-		s.polled = append(s.polled, time.Since(s.started))
+		s.polled = append(s.polled, int(time.Since(s.started).Seconds()))
 		return s.tokens[min(len(s.polled), len(s.tokens))-1]
 	case req.Method == http.MethodDelete:
 		id := filepath.Base(path)
@@ -132,7 +139,6 @@ func (s *fakeService) choose(req *http.Request) response {
 		return noContent
 	case path == "/me":
 		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")[:8]
-		s.accountsRead = append(s.accountsRead, key)
 		if a, ok := s.accounts[key]; ok {
 			return a
 		}
@@ -190,22 +196,28 @@ func (f *fakeLogin) saveCredential(t *testing.T, key credentials.Credential) {
 	}
 }
 
-// savedCredential returns the login in the credentials file; zero if there is none.
-func (f *fakeLogin) savedCredential(t *testing.T) credentials.Credential {
+// savedKey returns the key in the credentials file; empty if there is none.
+func (f *fakeLogin) savedKey(t *testing.T) string {
 	t.Helper()
 	file, err := credentials.Load(f.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, _ := file.Find(address)
-	return found
+	return file.Key(address)
 }
 
-func seconds(of ...int) (all []time.Duration) {
-	for _, s := range of {
-		all = append(all, time.Duration(s)*time.Second)
+// blockFile makes later changes of the credentials file fail.
+func (f *fakeLogin) blockFile(t *testing.T) {
+	t.Helper()
+	if err := os.MkdirAll(f.file+".new/blocks-the-file", 0o700); err != nil {
+		t.Error(err)
 	}
-	return all
+}
+
+// inBubble runs a subtest in a bubble of synctest: time passes only while all goroutines wait.
+func inBubble(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
 // wantContains checks that text contains all words. what names the text in the failure.

@@ -3,50 +3,42 @@ package cli
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-func TestLogin_OutputWithoutTerminal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, pending, slowDown, cutConnection, approved)
-		if err := f.run(t.Context(), t); err != nil {
-			t.Fatal(err)
-		}
-		want := "Open https://rent.example/device in a browser and approve the code ABCD-EFGH within 10 minutes.\n" +
-			"Logged in to https://rent.example/api/v1 as me@rent.example. The key is in " + f.file + ".\n"
-		if f.stdout.String() != want || f.stderr.Len() > 0 {
-			t.Errorf("stdout %q, want %q; stderr %q", &f.stdout, want, &f.stderr)
-		}
-	})
-}
-
-// Texts of the service cannot move the cursor or add a line.
+// Without a terminal, a login prints two lines, whatever happens between them. Texts of the service cannot move the
+// cursor or add a line.
 func TestLogin_RemovesControlCharacters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"` + newKey +
-			`","key_id":"key_new","user":{"email":"\u001b[31mme\r\n@\u202Ehere\u0007"}}`})
-		f.service.code = codeResponse("user_code", `"AB\u001b]0;title\u0007CD\n\u200BEFGH"`)
-		if err := f.run(t.Context(), t); err != nil {
-			t.Fatal(err)
-		}
-		wantContains(t, "stdout", f.stdout.String(), "code ABCD EFGH within", "as me  @here.")
-		for _, r := range strings.ReplaceAll(f.stdout.String(), "\n", "") {
-			if !unicode.IsPrint(r) {
-				t.Errorf("%q in %q", r, &f.stdout)
+	for name, test := range map[string]struct {
+		code, email           string // of the service, as JSON
+		codeShown, emailShown string
+	}{
+		"plain": {`"ABCD-EFGH"`, `"me@rent.example"`, "ABCD-EFGH", "me@rent.example"},
+		"control characters": {`"AB\u001b]0;title\u0007CD\n\u200BEFGH"`, `"\u001b[31mme\r\n@\u202Ehere\u0007"`,
+			"ABCD EFGH", "me  @here"},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t, pending, slowDown, cutConnection, approvedFor(test.email))
+			f.service.code = codeResponse("user_code", test.code)
+			err := f.run(t.Context(), t)
+			want := "Open https://rent.example/device in a browser and approve the code " + test.codeShown +
+				" within 10 minutes.\nLogged in to https://rent.example/api/v1 as " + test.emailShown + ". The key is in " +
+				f.file + ".\n"
+			if err != nil || f.stdout.String() != want || f.stderr.Len() > 0 {
+				t.Errorf("%v, stdout %q, want %q; stderr %q", err, &f.stdout, want, &f.stderr)
 			}
-		}
-		if n := strings.Count(f.stdout.String(), "\n"); n != 2 {
-			t.Errorf("%d lines: %q", n, &f.stdout)
-		}
-	})
+		})
+	}
 }
 
 func TestLogin_WarnsAboutEnvironment(t *testing.T) {
@@ -54,7 +46,6 @@ func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 		key, address string
 		warns        []string
 	}{
-		{"", "", nil},
 		{"", "https://RENT.example/api/v1/", nil},
 		{oldKey, "", []string{"GPURENT_API_KEY is set"}},
 		{oldKey, "https://u:canary@other.example/api/v1", []string{"GPURENT_API_KEY is set", "GPURENT_BASE_URL is set"}},
@@ -63,9 +54,7 @@ func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 			f := newFakeLogin(t, approved)
 			t.Setenv("GPURENT_API_KEY", test.key)
 			t.Setenv("GPURENT_BASE_URL", test.address)
-			if err := f.run(t.Context(), t); err != nil {
-				t.Fatal(err)
-			}
+			wantOutcome(t, f, f.run(t.Context(), t), "", false)
 			wantContains(t, "stderr", f.stderr.String(), test.warns...)
 			if strings.Count(f.stderr.String(), "Warning: ") != len(test.warns) ||
 				strings.Contains(f.stderr.String(), "canary") {
@@ -75,24 +64,148 @@ func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 	}
 }
 
-func TestClientName(t *testing.T) {
-	host := func(name string, err error) func() (string, error) {
-		return func() (string, error) { return name, err }
-	}
-	for _, test := range []struct {
-		given string
-		host  func() (string, error)
-		want  string
-	}{
-		{"my laptop", host("box", nil), "my laptop"},
-		{"", host("box", nil), "terraform-provider-gpurent on box"},
-		{"", host("", nil), "terraform-provider-gpurent"},
-		{"", host("", errors.New("none")), "terraform-provider-gpurent"},
-		{"", host(strings.Repeat("я", 100), nil), "terraform-provider-gpurent on " + strings.Repeat("я", 30)},
-		{strings.Repeat("ж", 61), host("box", nil), strings.Repeat("ж", 60)},
-		{"two\nlines", host("box", nil), "two lines"},
+// A login with an invalid or unsafe device code response shows nothing, opens nothing and polls nothing.
+func TestLogin_RejectsUnsafePrompt(t *testing.T) {
+	for name, code := range map[string]response{
+		"an unsafe address": codeResponse("verification_uri", `"javascript:alert(1)"`),
+		"no code":           codeResponse("user_code", `""`),
+		"invisible code":    codeResponse("user_code", `"\u001b[2J\u0007"`),
+		"no device code":    codeResponse("device_code", `""`),
+		"not JSON":          {status: 200, body: "<html>"},
+		"an error":          apiError(422, "validation_error"),
 	} {
-		if got := clientName(test.given, test.host); got != test.want {
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t, approved)
+			f.service.code = code
+			f.browse = func(context.Context, string) error { t.Error("the browser was opened"); return nil }
+			err := f.run(t.Context(), t)
+			if err == nil || len(f.service.polled) > 0 || f.stdout.Len() > 0 {
+				t.Errorf("%v; %d polls; stdout %q", err, len(f.service.polled), &f.stdout)
+			}
+		})
+	}
+}
+
+// The browser opens only the address on the screen. Other users of the machine can read its arguments, so they do not
+// contain the code.
+func TestLogin_OpensShownAddress(t *testing.T) {
+	for _, test := range []struct{ address, complete, opened string }{
+		{"https://rent.example/device", "https://evil.example/device?code=ABCD-EFGH", "https://rent.example/device"},
+		{"https://accounts.example:8443/a?b=c", "", "https://accounts.example:8443/a?b=c"}, // the document allows any host
+		{"https://rent.example/device?code=ABCD-EFGH", "", ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeLogin(t, approved)
+			f.service.code = codeResponse("verification_uri", strconv.Quote(test.address), "verification_uri_complete",
+				strconv.Quote(test.complete))
+			opened := ""
+			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
+			if err := f.run(t.Context(), t); err != nil || opened != test.opened {
+				t.Errorf("%v: opened %q; %v", test, opened, err)
+			}
+			wantContains(t, "stdout", f.stdout.String(), "Open "+test.address+" in a browser and approve the code ABCD-EFGH")
+			if strings.Count(f.stdout.String(), "//") != 2 { // the page and the service
+				t.Errorf("stdout has another address: %q", &f.stdout)
+			}
+		})
+	}
+}
+
+// An approval page is at a safe address: on the network with https, on this machine only if the service is.
+func TestPageAddress_LoopbackOnlyForLocalService(t *testing.T) {
+	const network, local, unsafe = "any service", "a local service", "none"
+	for address, accepts := range map[string]string{
+		"https://rent.example/device":                       network,
+		"https://93.184.216.34/device":                      network,
+		"https://[2606:2800:220:1::1]/":                     network,
+		"https://localhost.example/":                        network,
+		"http://127.0.0.1:8080/device":                      local,
+		"https://127.0.0.1:8080/device":                     local,
+		"http://[::1]:8080/device":                          local,
+		"https://[::ffff:127.0.0.1]/":                       local,
+		"https://LOCALHOST/":                                local,
+		"https://localhost./":                               local,
+		"https://other.localhost/":                          local,
+		"https://0.0.0.0/":                                  local,
+		"https://[::]/":                                     local,
+		"https://127.1/":                                    local,
+		"https://2130706433/":                               local,
+		"https://0x7f.0.0.1/":                               local,
+		"https://127.0.0.0x1/":                              local,
+		"https://./":                                        local,
+		"http://rent.example/":                              unsafe,
+		"http://192.168.0.1/":                               unsafe,
+		"http://127.1/":                                     unsafe,
+		"http://other.localhost/":                           unsafe,
+		"http://localhost.evil.example/":                    unsafe,
+		"javascript:alert(1)":                               unsafe,
+		"file:///etc/passwd":                                unsafe,
+		"https://rent.example@evil.example":                 unsafe,
+		"https://rent.example/$(reboot)":                    unsafe,
+		"https://rent.example/\x1b[2J":                      unsafe,
+		"https:///device":                                   unsafe,
+		"":                                                  unsafe,
+		"https://rent.example/" + strings.Repeat("a", 2000): unsafe,
+	} {
+		for service, want := range map[string]bool{
+			"https://rent.example/api/v1":  accepts == network,
+			"http://127.0.0.1:8474/api/v1": accepts != unsafe,
+			"http://[::1]:8474/api/v1":     accepts != unsafe,
+			"https://localhost/api/v1":     accepts != unsafe,
+		} {
+			if got := pageAddress(address, service); got != address && got != "" || (got != "") != want {
+				t.Errorf("%.60q of %s: %q", address, service, got)
+			}
+		}
+	}
+}
+
+func TestNewPrompt_Bounds(t *testing.T) {
+	for _, test := range []struct {
+		seconds            int64 // of the interval and the lifetime
+		interval, lifetime time.Duration
+	}{
+		{7, 7 * time.Second, 7 * time.Second},
+		{0, 5 * time.Second, 10 * time.Minute},
+		{-9, 5 * time.Second, 10 * time.Minute},
+		{math.MaxInt64, time.Minute, time.Hour},
+	} {
+		p, err := newPrompt(rental.DeviceCode{VerificationURI: "https://rent.example/", UserCode: "A",
+			Interval: test.seconds, ExpiresIn: test.seconds}, address)
+		if err != nil || p.interval != test.interval || p.lifetime != test.lifetime {
+			t.Errorf("%d s: %+v, %v", test.seconds, p, err)
+		}
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes",
+		10*time.Minute + 30*time.Second: "10 minutes"} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestClientName(t *testing.T) {
+	for _, test := range []struct {
+		given, host string // no host: an error
+		want        string
+	}{
+		{"my laptop", "box", "my laptop"},
+		{"", "box", "terraform-provider-gpurent on box"},
+		{"", "", "terraform-provider-gpurent"},
+		{"", strings.Repeat("я", 100), "terraform-provider-gpurent on " + strings.Repeat("я", 30)},
+		{strings.Repeat("ж", 61), "box", strings.Repeat("ж", 60)},
+		{"two\nlines", "box", "two lines"},
+	} {
+		host := func() (string, error) {
+			if test.host == "" {
+				return "", errors.New("none")
+			}
+			return test.host, nil
+		}
+		if got := clientName(test.given, host); got != test.want {
 			t.Errorf("%q: %q, want %q", test.given, got, test.want)
 		}
 	}
@@ -106,15 +219,6 @@ func TestNewScreen_FileIsNoTerminal(t *testing.T) {
 	defer file.Close()
 	if newScreen(file, file).terminal || newScreen(&strings.Builder{}, file).terminal {
 		t.Error("a file or a buffer counts as a terminal")
-	}
-}
-
-func TestFormatDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes",
-		10*time.Minute + 30*time.Second: "10 minutes"} {
-		if got := formatDuration(d); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
-		}
 	}
 }
 
@@ -140,7 +244,7 @@ func TestHasBrowser(t *testing.T) {
 	}
 }
 
-// The opener of the desktop receives the address as one argument.
+// The opener of the desktop receives the address as one argument, and outlives the login.
 func TestOpenBrowser(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("it would open a browser")
@@ -159,7 +263,7 @@ func TestOpenBrowser(t *testing.T) {
 	if err := openBrowser(ctx, "https://rent.example/device?code=A&b=C"); err != nil {
 		t.Fatal(err)
 	}
-	cancel() // the browser outlives the login
+	cancel()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		got, err := os.ReadFile(filepath.Join(folder, "arguments"))
 		if err == nil && string(got) == "https://rent.example/device?code=A&b=C" {
@@ -167,18 +271,6 @@ func TestOpenBrowser(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("the opener got %q, %v", got, err)
-		}
-	}
-}
-
-func TestLogin_Help(t *testing.T) {
-	var stdout, stderr strings.Builder
-	if code := Main([]string{"login", "--help"}, &stdout, &stderr); code != 0 {
-		t.Fatal(code, stderr.String())
-	}
-	for _, want := range []string{`--base-url URL`, `--client-name NAME`, `--no-browser`} {
-		if !regexp.MustCompile(want + ` {2,}\S`).MatchString(stdout.String()) {
-			t.Errorf("no %s in %s", want, &stdout)
 		}
 	}
 }

@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,76 +21,61 @@ import (
 const mayBeIssued = `a key named "my laptop" may have been issued`
 
 func TestLogin_Polling(t *testing.T) {
-	tests := []struct {
+	type responses = []response
+	lasts := func(seconds string) response { return codeResponse("expires_in", seconds) }
+	for _, test := range []struct {
 		name   string
-		code   response // codeResponse() by default
-		tokens []response
-		polled []time.Duration // times of the polls since the start
-		took   time.Duration
-		fails  string // part of the error; empty: the login succeeds
-		lost   bool   // the error contains mayBeIssued
+		code   response  // codeResponse() by default
+		tokens responses // to the polls
+		polled []int     // seconds from the start to each poll
+		ends   int       // seconds from the start to the end; 0: with the last poll
+		fails  string    // part of the error; empty: the login succeeds
+		lost   bool      // the error contains mayBeIssued
 	}{
-		{"approved", response{}, []response{pending, pending, approved}, seconds(5, 10, 15), 15 * time.Second, "", false},
-		{"slow_down", response{}, []response{pending, slowDown, pending, slowDown, pending, approved},
-			seconds(5, 10, 20, 30, 45, 60), time.Minute, "", false},
-		{"denied", response{}, []response{pending, denied}, seconds(5, 10), 10 * time.Second, "denied", false},
-		{"expired_token", response{}, []response{pending, expired}, seconds(5, 10), 10 * time.Second,
-			"expired or was already used", false},
-		{"expired locally", codeResponse("expires_in", "12"), []response{pending}, seconds(5, 10), 12 * time.Second,
-			"expired", false},
-		{"slow_down until expiry", codeResponse("expires_in", "14"), []response{slowDown}, seconds(5), 14 * time.Second,
-			"expired", false},
-		{"transient errors", response{}, []response{cutConnection, {status: 502, body: "<html>"}, cutConnection, internal,
-			approved}, seconds(5, 10, 15, 20, 25), 25 * time.Second, "", false},
-		{"dead address", response{status: 504, hook: hang}, nil, nil, 10 * time.Second, "no answer from the API", false},
-		{"errors until expiry", codeResponse("expires_in", "12"), []response{internal}, seconds(5, 10), 12 * time.Second,
-			"500 internal", true},
-		{"other interval", codeResponse("interval", "2"), []response{pending, approved}, seconds(2, 4), 4 * time.Second, "",
-			false},
-		{"no interval", codeResponse("interval", "0"), []response{pending, approved}, seconds(5, 10), 10 * time.Second, "",
-			false},
-		{"negative interval", codeResponse("interval", "-9"), []response{approved}, seconds(5), 5 * time.Second, "", false},
-		{"huge interval", codeResponse("interval", "9223372036854775807"), []response{pending, approved}, seconds(60, 120),
-			2 * time.Minute, "", false},
-		{"no lifetime", codeResponse("expires_in", "0", "interval", "59"), []response{pending},
-			seconds(59, 118, 177, 236, 295, 354, 413, 472, 531, 590), 10 * time.Minute, "expired", false},
-		{"huge lifetime", codeResponse("expires_in", "9223372036854775807", "interval", "59"), []response{pending}, nil,
-			time.Hour, "expired", false},
-		{"response lost, then code used", response{}, []response{cutConnection, expired}, seconds(5, 10), 10 * time.Second,
-			"expired or was already used", true},
-		{"gateway timeout, then code used", response{}, []response{{status: 504}, expired}, seconds(5, 10), 10 * time.Second,
-			"expired or was already used", true},
-		{"invalid response, then code used", response{}, []response{{status: 200, body: "<html>Log in to the wifi</html>"},
-			expired}, seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"response without key, then code used", response{}, []response{{status: 200, body: `{"key_id":"k"}`}, expired},
-			seconds(5, 10), 10 * time.Second, "expired or was already used", true},
-		{"response lost, then expired", codeResponse("expires_in", "7"), []response{cutConnection}, seconds(5),
-			7 * time.Second, "expired", true},
-		{"response lost, then pending", response{}, []response{cutConnection, pending, expired}, seconds(5, 10, 15),
-			15 * time.Second, "expired or was already used", false},
-		{"response lost, then denied", response{}, []response{cutConnection, denied}, seconds(5, 10), 10 * time.Second,
-			"denied", false},
-		{"4xx of a proxy", response{}, []response{{status: 403, body: "<html>"}}, seconds(5, 10, 15), 15 * time.Second, "403",
-			true},
-		{"other API error", response{}, []response{apiError(422, "validation_error")}, seconds(5), 5 * time.Second, "422",
-			false},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeLogin(t, test.tokens...)
-				if test.code.status != 0 {
-					f.service.code = test.code
-				}
-				err := f.run(t.Context(), t)
-				if took := time.Since(f.service.started); took != test.took {
-					t.Errorf("it took %s, want %s", took, test.took)
-				}
-				if test.polled != nil && !slices.Equal(f.service.polled, test.polled) {
-					t.Errorf("polled at %s, want %s", f.service.polled, test.polled)
-				}
-				wantOutcome(t, f, err, test.fails, test.lost)
-			})
+		{name: "approved", tokens: responses{pending, pending, approved}, polled: []int{5, 10, 15}},
+		{name: "other interval", code: codeResponse("interval", "2"), tokens: responses{pending, approved},
+			polled: []int{2, 4}},
+		{name: "slow_down", tokens: responses{pending, slowDown, pending, slowDown, pending, approved},
+			polled: []int{5, 10, 20, 30, 45, 60}},
+		{name: "denied", tokens: responses{pending, denied}, polled: []int{5, 10}, fails: "denied"},
+		{name: "expired_token", tokens: responses{pending, expired}, polled: []int{5, 10},
+			fails: "expired or was already used"},
+		{name: "expired locally", code: lasts("12"), tokens: responses{pending}, polled: []int{5, 10}, ends: 12,
+			fails: "expired"},
+		{name: "slow_down until expiry", code: lasts("14"), tokens: responses{slowDown}, polled: []int{5}, ends: 14,
+			fails: "expired"},
+		{name: "transient errors", tokens: responses{cutConnection, {status: 502, body: "<html>"}, internal, approved},
+			polled: []int{5, 10, 15, 20}},
+		{name: "dead address", code: response{status: 504, hook: hang}, ends: 10, fails: "no answer from the API"},
+		{name: "errors until expiry", code: lasts("12"), tokens: responses{internal}, polled: []int{5, 10}, ends: 12,
+			fails: "500 internal", lost: true},
+		{name: "response lost, then code used", tokens: responses{cutConnection, expired}, polled: []int{5, 10},
+			fails: "expired or was already used", lost: true},
+		{name: "response without key, then code used", tokens: responses{{status: 200, body: `{"key_id":"k"}`}, expired},
+			polled: []int{5, 10}, fails: "expired or was already used", lost: true},
+		{name: "response lost, then expired", code: lasts("7"), tokens: responses{cutConnection}, polled: []int{5}, ends: 7,
+			fails: "expired", lost: true},
+		{name: "response lost, then pending", tokens: responses{cutConnection, pending, expired}, polled: []int{5, 10, 15},
+			fails: "expired or was already used"},
+		{name: "response lost, then denied", tokens: responses{cutConnection, denied}, polled: []int{5, 10}, fails: "denied"},
+		{name: "4xx of a proxy", tokens: responses{{status: 403, body: "<html>"}}, polled: []int{5, 10, 15}, fails: "403",
+			lost: true},
+		{name: "other API error", tokens: responses{apiError(422, "validation_error")}, polled: []int{5}, fails: "422"},
+	} {
+		inBubble(t, test.name, func(t *testing.T) {
+			f := newFakeLogin(t, test.tokens...)
+			if test.code.status != 0 {
+				f.service.code = test.code
+			}
+			err := f.run(t.Context(), t)
+			ends := max(test.ends, slices.Max(append(test.polled, 0)))
+			if took := time.Since(f.service.started); took != time.Duration(ends)*time.Second {
+				t.Errorf("it took %s, want %d s", took, ends)
+			}
+			if !slices.Equal(f.service.polled, test.polled) {
+				t.Errorf("polled at %d, want %d", f.service.polled, test.polled)
+			}
+			wantOutcome(t, f, err, test.fails, test.lost)
 		})
 	}
 }
@@ -99,8 +85,8 @@ func TestLogin_Polling(t *testing.T) {
 func wantOutcome(t *testing.T, f *fakeLogin, err error, want string, lost bool) {
 	t.Helper()
 	if want == "" {
-		if err != nil || f.savedCredential(t).APIKey != newKey || f.savedCredential(t).KeyID != "key_new" {
-			t.Errorf("%v, file %v", err, f.savedCredential(t))
+		if err != nil || f.savedKey(t) != newKey {
+			t.Errorf("%v, the file has the key %.8s", err, f.savedKey(t))
 		}
 		return
 	}
@@ -114,128 +100,78 @@ func wantOutcome(t *testing.T, f *fakeLogin, err error, want string, lost bool) 
 }
 
 func TestLogin_WaitsForRateLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		limited := apiError(429, "rate_limited")
-		limited.header = "Retry-After: 40"
-		f := newFakeLogin(t, limited, approved)
-		if err := f.run(t.Context(), t); err != nil || f.service.polled[1] < 45*time.Second ||
-			f.service.polled[1] > time.Minute {
-			t.Errorf("polled at %s, %v", f.service.polled, err)
-		}
-	})
-	synctest.Test(t, func(t *testing.T) {
-		limited := apiError(429, "rate_limited")
-		limited.header = "Retry-After: 400"
-		f := newFakeLogin(t, limited)
-		f.service.code = codeResponse("expires_in", "60")
-		err := f.run(t.Context(), t)
-		wantOutcome(t, f, err, "expired", false)
-		if took := time.Since(f.service.started); took < time.Minute || took > time.Minute+cancelGrace {
-			t.Errorf("it took %s", took)
-		}
-	})
-}
-
-// A login with an invalid or unsafe device code response shows nothing and polls nothing.
-func TestLogin_RejectsUnsafePrompt(t *testing.T) {
-	for name, code := range map[string]response{
-		"javascript":            codeResponse("verification_uri", `"javascript:alert(1)"`),
-		"a file":                codeResponse("verification_uri", `"file:///etc/passwd"`),
-		"http to another host":  codeResponse("verification_uri", `"http://rent.example/device"`),
-		"http that looks local": codeResponse("verification_uri", `"http://localhost.evil.example/device"`),
-		"user information":      codeResponse("verification_uri", `"https://rent.example@evil.example/"`),
-		"shell syntax":          codeResponse("verification_uri", `"https://rent.example/$(reboot)"`),
-		"terminal escape":       codeResponse("verification_uri", `"https://rent.example/\u001b[2J"`),
-		"long address":          codeResponse("verification_uri", `"https://rent.example/`+strings.Repeat("a", 2000)+`"`),
-		"no address":            codeResponse("verification_uri", `""`),
-		"no host":               codeResponse("verification_uri", `"https:///device"`),
-		"http to this machine":  codeResponse("verification_uri", `"http://127.0.0.1:8080/device"`),
-		"https to this machine": codeResponse("verification_uri", `"https://localhost:8080/device"`),
-		"no code":               codeResponse("user_code", `""`),
-		"invisible code":        codeResponse("user_code", `"\u001b[2J\u0007"`),
-		"no device code":        codeResponse("device_code", `""`),
-		"not JSON":              {status: 200, body: "<html>"},
-		"an error":              apiError(422, "validation_error"),
+	for name, test := range map[string]struct {
+		retryAfter string // of the first poll, after 5 seconds
+		ends       int    // seconds from the start; jitter adds up to 10
+		fails      string
+	}{
+		"shorter than the code": {"40", 45, ""},
+		"longer than the code":  {"400", 60, "expired"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeLogin(t, approved)
-				f.service.code = code
-				f.browse = func(context.Context, string) error { t.Error("the browser was opened"); return nil }
-				err := f.run(t.Context(), t)
-				if err == nil || len(f.service.polled) > 0 || f.stdout.Len() > 0 {
-					t.Errorf("%v; %d polls; stdout %q", err, len(f.service.polled), &f.stdout)
-				}
-			})
-		})
-	}
-}
-
-// The browser opens only the address on the screen. Other users of the machine can read its arguments, so they do not
-// contain the code.
-func TestLogin_OpensShownAddress(t *testing.T) {
-	for _, test := range []struct{ address, complete, opened string }{
-		{"https://rent.example/device", "https://rent.example/device?code=ABCD-EFGH", "https://rent.example/device"},
-		{"https://rent.example/device", "https://evil.example/device?code=ABCD-EFGH", "https://rent.example/device"},
-		{"https://rent.example/device", "http://127.0.0.1:8080/", "https://rent.example/device"},
-		{"https://rent.example/device", "javascript:alert(1)", "https://rent.example/device"},
-		{"https://rent.example/device", "", "https://rent.example/device"},
-		{"https://accounts.example:8443/a?b=c", "", "https://accounts.example:8443/a?b=c"}, // the document allows any host
-		{"https://rent.example/device?code=ABCD-EFGH", "", ""},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFakeLogin(t, approved)
-			f.service.code = codeResponse("verification_uri", strconv.Quote(test.address), "verification_uri_complete",
-				strconv.Quote(test.complete))
-			opened := ""
-			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
-			if err := f.run(t.Context(), t); err != nil || opened != test.opened {
-				t.Errorf("%v: opened %q; %v", test, opened, err)
-			}
-			wantContains(t, "stdout", f.stdout.String(), "Open "+test.address+" in a browser and approve the code ABCD-EFGH")
-			if strings.Count(f.stdout.String(), "//") != 2 { // the page and the service
-				t.Errorf("stdout has another address: %q", &f.stdout)
+		inBubble(t, name, func(t *testing.T) {
+			limited := apiError(429, "rate_limited")
+			limited.header = "Retry-After: " + test.retryAfter
+			f := newFakeLogin(t, limited, approved)
+			f.service.code = codeResponse("expires_in", "60")
+			wantOutcome(t, f, f.run(t.Context(), t), test.fails, false)
+			if took := int(time.Since(f.service.started).Seconds()); took < test.ends || took > test.ends+10 {
+				t.Errorf("it took %d s, want %d", took, test.ends)
 			}
 		})
 	}
 }
 
-func TestPageAddress_LoopbackOnlyForLocalService(t *testing.T) {
-	for address, local := range map[string]bool{
-		"https://rent.example/device":   false,
-		"https://93.184.216.34/device":  false,
-		"https://[2606:2800:220:1::1]/": false,
-		"https://localhost.example/":    false,
-		"http://127.0.0.1:8080/device":  true,
-		"https://127.0.0.1:8080/device": true,
-		"http://[::1]:8080/device":      true,
-		"https://[::ffff:127.0.0.1]/":   true,
-		"https://LOCALHOST/":            true,
-		"https://localhost./":           true,
-		"https://other.localhost/":      true,
-		"https://0.0.0.0/":              true,
-		"https://[::]/":                 true,
-		"https://127.1/":                true,
-		"https://2130706433/":           true,
-		"https://0x7f.0.0.1/":           true,
-		"https://127.0.0.0x1/":          true,
-		"https://./":                    true,
-	} {
-		if got := pageAddress(address, "https://rent.example/api/v1"); (got == "") != local {
-			t.Errorf("%s of a remote service: %q", address, got)
-		}
-		for _, service := range []string{"http://127.0.0.1:8474/api/v1", "http://[::1]:8474/api/v1",
-			"https://localhost/api/v1"} {
-			if got := pageAddress(address, service); got != address {
-				t.Errorf("%s of %s: %q", address, service, got)
-			}
+// Ctrl-C ends a login immediately at every step. A key that arrives then is revoked.
+func TestLogin_Cancelled(t *testing.T) {
+	late := approved
+	late.hook = func(req *http.Request) {
+		select {
+		case <-req.Context().Done():
+		case <-time.After(2 * time.Second):
 		}
 	}
-	for _, address := range []string{"http://rent.example/", "http://192.168.0.1/", "http://127.1/",
-		"http://other.localhost/"} {
-		if got := pageAddress(address, "http://127.0.0.1:8474/api/v1"); got != "" {
-			t.Errorf("plain http to %s", got)
-		}
+	limited := apiError(429, "rate_limited")
+	limited.header = "Retry-After: 300"
+	revoked := []string{"key_new by gpr_NEWK"}
+	for _, test := range []struct {
+		name       string
+		code, poll response
+		after      time.Duration // of the cancellation
+		ends       time.Duration // of the login; 0: at once
+		revoke     response      // to the revocation
+		revoked    []string
+		want       string // in the error
+		lost       bool   // the error contains mayBeIssued
+	}{
+		{name: "before the first request", code: codeResponse()},
+		{name: "in the first request", code: response{hook: hang}, after: time.Second},
+		{name: "between polls", code: codeResponse(), poll: pending, after: 7 * time.Second},
+		{name: "during a rate limit", code: codeResponse(), poll: limited, after: 8 * time.Second},
+		{name: "in a poll that returns the key", code: codeResponse(), poll: late, after: 6 * time.Second,
+			ends: 7 * time.Second, revoke: noContent, revoked: revoked, want: "; the issued key was revoked"},
+		{name: "in a poll that never ends", code: codeResponse(), poll: response{hook: hang}, after: 6 * time.Second,
+			ends: 6*time.Second + cancelGrace, lost: true},
+		{name: "with a key that cannot be revoked", code: codeResponse(), poll: late, after: 6 * time.Second,
+			ends: 7 * time.Second, revoke: apiError(403, "forbidden"), revoked: revoked,
+			want: "; the key key_new was issued and could not be revoked"},
+	} {
+		inBubble(t, test.name, func(t *testing.T) {
+			f := newFakeLogin(t, test.poll)
+			f.service.code, f.service.deletes["key_new"] = test.code, test.revoke
+			ctx, cancel := context.WithCancel(t.Context())
+			if test.after == 0 {
+				cancel()
+			}
+			defer time.AfterFunc(test.after, cancel).Stop()
+			err := f.run(ctx, t)
+			wantOutcome(t, f, err, "login was cancelled"+test.want, test.lost)
+			if took := time.Since(f.service.started); took != max(test.after, test.ends) {
+				t.Errorf("it took %s", took)
+			}
+			if !slices.Equal(f.service.deleted, test.revoked) {
+				t.Errorf("revoked %s, want %s", f.service.deleted, test.revoked)
+			}
+		})
 	}
 }
 
@@ -247,25 +183,18 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 		"revoked":     {noContent, []string{"cannot save the key", "was revoked"}},
 		"not revoked": {response{status: 500}, []string{"cannot save the key", "key_new", "could not be revoked", "console"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeLogin(t)
-				f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-				unwritable := approved
-				unwritable.hook = func(*http.Request) {
-					if err := os.MkdirAll(f.file+".new/blocks-the-file", 0o700); err != nil {
-						t.Error(err)
-					}
-				}
-				f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
-				err := f.run(t.Context(), t)
-				wantContains(t, "the error", fmt.Sprint(err), test.want...)
-				if f.savedCredential(t).APIKey != oldKey || f.service.deleted[0] != "key_new by gpr_NEWK" ||
-					slices.Contains(f.service.deleted, "key_old by gpr_OLDK") {
-					t.Errorf("file %v, revoked %s; want the old key in the file and the new one revoked", f.savedCredential(t),
-						f.service.deleted)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			unwritable := approved
+			f := newFakeLogin(t)
+			unwritable.hook = func(*http.Request) { f.blockFile(t) }
+			f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+			f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
+			err := f.run(t.Context(), t)
+			wantContains(t, "the error", fmt.Sprint(err), test.want...)
+			if f.savedKey(t) != oldKey || f.service.deleted[0] != "key_new by gpr_NEWK" ||
+				slices.Contains(f.service.deleted, "key_old by gpr_OLDK") {
+				t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.service.deleted)
+			}
 		})
 	}
 }
@@ -275,54 +204,131 @@ func TestLogin_UnusableFileOrKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t, approved)
 		f.saveCredential(t, credentials.Credential{APIKey: oldKey})
-		if err := os.WriteFile(f.file, []byte("broken"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		f.blockFile(t)
 		if err := f.run(t.Context(), t); err == nil || f.service.codeRequest != "" {
 			t.Errorf("%v; request %s", err, f.service.codeRequest)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"gpr_\r\nHost: x","key_id":"key_new","user":{}}`})
-		err := f.run(t.Context(), t)
-		wantOutcome(t, f, err, "cannot be used", false)
+		wantOutcome(t, f, f.run(t.Context(), t), "cannot be used", false)
 	})
 }
 
+// The key of the previous login is revoked after the new one is saved. TestRevoke has all results of a revocation.
 func TestLogin_RevokesReplacedKey(t *testing.T) {
+	const id = "key_old"
+	own := []string{"key_old by gpr_OLDK"}
 	for name, test := range map[string]struct {
 		old     credentials.Credential
-		revoke  response // to the revocation of the old key
-		deleted []string
-		warns   []string
+		revoke  response
+		revoked []string
+		warning []string // parts
 	}{
-		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, noContent, []string{"key_old by gpr_OLDK"},
-			nil},
-		"not found": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(404, "not_found"),
-			[]string{"key_old by gpr_OLDK"}, []string{"its id is unknown", "console"}},
-		"unauthorized": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(401, "unauthorized"),
-			[]string{"key_old by gpr_OLDK"}, nil},
-		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, apiError(403, "forbidden"),
-			[]string{"key_old by gpr_OLDK"}, []string{"key_old", "403", "console"}},
+		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: id}, noContent, own, nil},
+		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: id}, apiError(403, "forbidden"), own,
+			[]string{id, "console"}},
 		"without id": {credentials.Credential{APIKey: oldKey}, noContent, nil,
-			[]string{"gpr_OLDK", "its id is unknown", "console"}},
-		"same key": {credentials.Credential{APIKey: newKey, KeyID: "key_old"}, noContent, nil, nil},
-		"empty":    {credentials.Credential{}, noContent, nil, nil},
+			[]string{`begins with "gpr_OLDK"`, "its id is unknown"}},
+		"the same key": {credentials.Credential{APIKey: newKey, KeyID: id}, noContent, nil, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeLogin(t, approved)
-				f.saveCredential(t, test.old)
-				f.service.deletes["key_old"] = test.revoke
-				wantOutcome(t, f, f.run(t.Context(), t), "", false)
-				if !slices.Equal(f.service.deleted, test.deleted) {
-					t.Errorf("revoked %s, want %s", f.service.deleted, test.deleted)
-				}
-				wantContains(t, "stderr", f.stderr.String(), test.warns...)
-				if warned := f.stderr.Len() > 0; warned != (test.warns != nil) {
-					t.Errorf("stderr %q", &f.stderr)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t, approved)
+			f.saveCredential(t, test.old)
+			f.service.deletes[id] = test.revoke
+			wantOutcome(t, f, f.run(t.Context(), t), "", false)
+			wantContains(t, "stderr", f.stderr.String(), test.warning...)
+			if !slices.Equal(f.service.deleted, test.revoked) || (f.stderr.Len() > 0) != (test.warning != nil) {
+				t.Errorf("revoked %s, want %s; stderr %q", f.service.deleted, test.revoked, &f.stderr)
+			}
 		})
 	}
+}
+
+func TestLogin_AsksBeforeReplacingAnotherAccount(t *testing.T) {
+	const (
+		prompt = `The credentials file has a login of account "other@rent.example" for this service. ` +
+			"Replace it with the login of account \"me@rent.example\"?\n[y/N] "
+		refusal = "the previous login was kept"
+	)
+	other, forbidden := accountResponse("usr_other", `"other@rent.example"`), apiError(403, "forbidden")
+	for name, test := range map[string]struct {
+		old, new response // of GET /me for each key; accountResponse("usr_me") by default
+		at       string   // address of the old login; that of the new one by default
+		types    string   // input of the user on a terminal; empty: there is no terminal
+		flag     bool     // --replace
+		asks     string   // on stdout; empty: no question
+		fails    string   // part of the error; empty: the login is replaced
+	}{
+		"the same account":              {},
+		"the same account, other email": {old: accountResponse("usr_me", `"before@rent.example"`), types: "n\n"},
+		"another service":               {old: other, at: "https://elsewhere.example/api/v1"},
+		"yes":                           {old: other, types: " YES \r\n", asks: prompt},
+		"another word":                  {old: other, types: "yesterday\n", asks: prompt, fails: refusal},
+		"an empty line":                 {old: other, types: "\n", asks: prompt, fails: refusal},
+		"no terminal": {old: other, fails: `has a login of account "other@rent.example" for this service, and the new ` +
+			`one is of account "me@rent.example": to replace it, run login with --replace`},
+		"no terminal, with --replace": {old: other, flag: true},
+		"the old key is revoked":      {old: apiError(401, "unauthorized")},
+		"old key without permission": {old: forbidden,
+			fails: `account "unknown" for this service, and the new one is of account "me@rent.example"`},
+		"both keys without permission": {old: forbidden, new: forbidden, fails: `account "unknown"`},
+		"accounts without email": {old: accountResponse("usr_a", "null"), new: accountResponse("usr_b", `""`),
+			fails: `account "usr_a" for this service, and the new one is of account "usr_b"`},
+		"an email with terminal escapes": {old: accountResponse("usr_a", `"\u001b[2Ja\nError: b"`),
+			fails: `account "a Error: b" for this service`},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t, approved)
+			old := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
+			if _, err := credentials.Save(t.Context(), f.file, cmp.Or(test.at, address), old); err != nil {
+				t.Fatal(err)
+			}
+			f.service.accounts = map[string]response{}
+			for key, a := range map[string]response{oldKey[:8]: test.old, newKey[:8]: test.new} {
+				if a.status != 0 {
+					f.service.accounts[key] = a
+				}
+			}
+			f.replace = test.flag
+			if test.types != "" {
+				f.input = strings.NewReader(test.types)
+			}
+			err := f.run(t.Context(), t)
+			left, revoked := newKey, []string{"key_old by gpr_OLDK"}
+			switch {
+			case test.fails != "":
+				left, revoked = oldKey, []string{"key_new by gpr_NEWK"}
+				wantContains(t, "the error", fmt.Sprint(err), test.fails, "the issued key was revoked")
+			case test.at != "":
+				revoked = nil
+			}
+			if (err != nil) != (test.fails != "") || f.savedKey(t) != left || !slices.Equal(f.service.deleted, revoked) {
+				t.Errorf("%v; the file has the key %.8s, revoked %s", err, f.savedKey(t), f.service.deleted)
+			}
+			if stdout := f.stdout.String(); strings.Contains(stdout, "[y/N]") != (test.asks != "") ||
+				!strings.Contains(stdout, test.asks) || strings.ContainsRune(stdout+fmt.Sprint(err), '\x1b') {
+				t.Errorf("stdout %q, want %q; %v", stdout, test.asks, err)
+			}
+		})
+	}
+}
+
+// Ctrl-C at the question revokes the new key and keeps the previous login.
+func TestLogin_CancelledAtQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeLogin(t, approved)
+		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+		f.service.accounts = map[string]response{oldKey[:8]: accountResponse("usr_other", "null")}
+		input, writer := io.Pipe()
+		defer writer.Close()
+		f.input = input
+		ctx, cancel := context.WithCancel(t.Context())
+		defer time.AfterFunc(time.Minute, cancel).Stop()
+		err := f.run(ctx, t)
+		wantContains(t, "the error", fmt.Sprint(err), "login was cancelled; the issued key was revoked")
+		if f.savedKey(t) != oldKey || !slices.Equal(f.service.deleted, []string{"key_new by gpr_NEWK"}) {
+			t.Errorf("the file has the key %.8s, revoked %s", f.savedKey(t), f.service.deleted)
+		}
+	})
 }

@@ -15,102 +15,109 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
 )
 
-func TestLogout(t *testing.T) {
-	withID, withoutID := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}, credentials.Credential{APIKey: oldKey}
-	own := []string{"key_old by gpr_OLDK"}
+// A key counts as revoked if the service confirms it, or rejects the key.
+func TestRevoke(t *testing.T) {
+	key := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
+	unauthorized, notFound := apiError(401, "unauthorized"), apiError(404, "not_found")
 	for name, test := range map[string]struct {
-		key     credentials.Credential
-		revoke  response
-		deleted []string
-		prints  string // on stdout
-		fails   string // part of the error; the login is kept
+		key      credentials.Credential
+		revoke   response // to DELETE /api-keys/ID
+		account  response // to GET /me
+		requests int      // DELETE requests
+		fails    string   // part of the error; empty: the key is revoked
 	}{
-		"revoked":             {withID, noContent, own, "The key was revoked.", ""},
-		"another id":          {withID, apiError(404, "not_found"), own, "", "its id is unknown"},
-		"unauthorized":        {withID, apiError(401, "unauthorized"), own, "The key was revoked.", ""},
-		"service unavailable": {withID, apiError(503, "provider_unavailable"), slices.Repeat(own, 3), "", "Try again"},
-		"no connection":       {withID, cutConnection, slices.Repeat(own, 3), "", "remove its entry"},
-		"404 of a proxy":      {withID, response{status: 404, body: "<html>"}, slices.Repeat(own, 3), "", "404"},
-		"forbidden":           {withID, apiError(403, "forbidden"), own, "", "console"},
-		"without id":          {withoutID, noContent, nil, "", `begins with "gpr_OLDK" could not be revoked`},
-		"invalid id":          {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, nil, "", "console"},
-		"invalid key":         {credentials.Credential{APIKey: "a\nb", KeyID: "key_old"}, noContent, nil, "", "by hand"},
-		"id with a terminal escape": {credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, apiError(403, "forbidden"),
-			[]string{"\x1b[2Jk by gpr_OLDK"}, "", "the key k could"},
-		"entry without a key": {credentials.Credential{}, noContent, nil, "Logged out", ""},
+		"revoked":                    {key, noContent, response{}, 1, ""},
+		"invalid key":                {key, unauthorized, response{}, 1, ""},
+		"unknown id, invalid key":    {key, notFound, unauthorized, 1, ""},
+		"unknown id, valid key":      {key, notFound, accountResponse("usr_me", "null"), 1, "its id is unknown"},
+		"unknown id, forbidden":      {key, notFound, apiError(403, "forbidden"), 1, "its id is unknown"},
+		"forbidden":                  {key, apiError(403, "forbidden"), response{}, 1, "403"},
+		"service unavailable":        {key, apiError(503, "provider_unavailable"), response{}, 3, "503"},
+		"no connection":              {key, cutConnection, response{}, 3, "EOF"},
+		"404 of a proxy":             {key, response{status: 404, body: "<html>"}, response{}, 3, "404"},
+		"no id":                      {credentials.Credential{APIKey: oldKey}, noContent, response{}, 0, "its id is unknown"},
+		"an id that is a path":       {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, response{}, 0, "id"},
+		"a key that is not a header": {credentials.Credential{APIKey: "a\nb", KeyID: "k"}, noContent, response{}, 0, "key"},
+		"no key":                     {credentials.Credential{}, noContent, response{}, 0, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeLogin(t)
-				f.saveCredential(t, test.key)
-				f.service.deletes[filepath.Base(test.key.KeyID)] = test.revoke
-				err := f.logout(t.Context(), f.screen)
-				noSecrets(t, f.stdout.String()+f.stderr.String()+fmt.Sprint(err))
-				if !slices.Equal(f.service.deleted, test.deleted) {
-					t.Errorf("revoked %q, want %q", f.service.deleted, test.deleted)
-				}
-				file, loadErr := credentials.Load(f.file)
-				if _, left := file.Find(address); loadErr != nil || left != (test.fails != "") || (err != nil) != left ||
-					(file.Current != "") != left {
-					t.Errorf("%v; in the file: %v, current %q (%v)", err, left, file.Current, loadErr)
-				}
-				wantContains(t, "the error", fmt.Sprint(err), test.fails)
-				wantContains(t, "stdout", f.stdout.String(), test.prints)
-				if strings.ContainsRune(fmt.Sprint(err), '\x1b') || f.stderr.Len() > 0 {
-					t.Errorf("%v; stderr %q", err, &f.stderr)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t)
+			f.service.deletes["key_old"] = test.revoke
+			f.service.accounts = map[string]response{oldKey[:8]: test.account}
+			err := f.revoke(t.Context(), test.key)
+			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {
+				t.Errorf("got %v, want %q", err, test.fails)
+			}
+			if want := slices.Repeat([]string{"key_old by gpr_OLDK"}, test.requests); !slices.Equal(f.service.deleted, want) {
+				t.Errorf("requests %q, want %q", f.service.deleted, want)
+			}
+			noSecrets(t, fmt.Sprint(err))
 		})
 	}
 }
 
-// A key that does not exist and is not valid any more was revoked before.
-func TestLogout_RevokedBefore(t *testing.T) {
-	f := newFakeLogin(t)
-	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-	f.service.deletes["key_old"] = apiError(404, "not_found")
-	f.service.accounts = map[string]response{oldKey[:8]: apiError(401, "unauthorized")}
-	if err := f.logout(t.Context(), f.screen); err != nil {
-		t.Error(err)
+// A login leaves the file only after its key is revoked.
+func TestLogout(t *testing.T) {
+	key := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
+	for name, test := range map[string]struct {
+		key    credentials.Credential
+		revoke response
+		during func(t *testing.T, f *fakeLogin, cancel func()) // the revocation
+		left   string                                          // the key in the file afterwards
+		prints string                                          // on stdout
+		fails  []string                                        // parts of the error
+	}{
+		"revoked":             {key: key, revoke: noContent, prints: "Logged out of " + address + ". The key was revoked.\n"},
+		"entry without a key": {revoke: noContent, prints: "Logged out of "},
+		"not revoked": {key: key, revoke: apiError(403, "forbidden"), left: oldKey,
+			fails: []string{"key_old could not be revoked", "Try again", "console", "remove its entry", "by hand"}},
+		"without id": {key: credentials.Credential{APIKey: oldKey}, left: oldKey,
+			fails: []string{`begins with "gpr_OLDK" could not be revoked`}},
+		"id with a terminal escape": {key: credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, left: oldKey,
+			revoke: apiError(403, "forbidden"), fails: []string{"the key k could"}},
+		"cancelled": {key: key, during: func(_ *testing.T, _ *fakeLogin, cancel func()) { cancel() }, left: oldKey,
+			fails: []string{"logout was cancelled", "kept"}},
+		"a newer login": {key: key, revoke: noContent, left: newKey, prints: "Logged out of ",
+			during: func(t *testing.T, f *fakeLogin, _ func()) {
+				f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"})
+			}},
+		"unwritable file": {key: key, revoke: noContent, left: oldKey,
+			during: func(t *testing.T, f *fakeLogin, _ func()) { f.blockFile(t) },
+			fails:  []string{"cannot remove the login from the credentials file", "The key was revoked"}},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			f := newFakeLogin(t)
+			f.saveCredential(t, test.key)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.during != nil {
+				test.revoke.hook = func(*http.Request) { test.during(t, f, cancel) }
+			}
+			f.service.deletes[test.key.KeyID] = test.revoke
+			err := f.logout(ctx, f.screen)
+			noSecrets(t, f.stdout.String()+fmt.Sprint(err))
+			wantContains(t, "the error", fmt.Sprint(err), test.fails...)
+			wantContains(t, "stdout", f.stdout.String(), test.prints)
+			if (err != nil) != (test.fails != nil) || strings.ContainsRune(fmt.Sprint(err), '\x1b') || f.stderr.Len() > 0 {
+				t.Errorf("%v; stderr %q", err, &f.stderr)
+			}
+			file, err := credentials.Load(f.file)
+			if err != nil || file.Key(address) != test.left || (file.Current != "") != (test.left != "") {
+				t.Errorf("the file has the key %.8s and the current address %s (%v)", file.Key(address), file.Current, err)
+			}
+		})
 	}
 }
 
-func TestLogout_Cancelled(t *testing.T) {
+func TestLogout_WarnsAboutEnvironment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t)
 		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-		ctx, cancel := context.WithCancel(t.Context())
-		f.service.deletes["key_old"] = response{hook: func(*http.Request) { cancel() }}
-		err := f.logout(ctx, f.screen)
-		wantContains(t, "the error", fmt.Sprint(err), "logout was cancelled", "kept")
-		if f.savedCredential(t).APIKey != oldKey {
-			t.Errorf("file %v", f.savedCredential(t))
+		t.Setenv("GPURENT_API_KEY", newKey)
+		if err := f.logout(t.Context(), f.screen); err != nil || !strings.Contains(f.stderr.String(), "GPURENT_API_KEY is set") {
+			t.Errorf("%v; stderr %q", err, &f.stderr)
 		}
 	})
-}
-
-// A login that replaces the key during the revocation stays.
-func TestLogout_KeepsNewerLogin(t *testing.T) {
-	f := newFakeLogin(t)
-	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-	newer := noContent
-	newer.hook = func(*http.Request) { f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"}) }
-	f.service.deletes["key_old"] = newer
-	if err := f.logout(t.Context(), f.screen); err != nil ||
-		f.savedCredential(t).APIKey != newKey {
-		t.Errorf("%v; file %v, want the new login", err, f.savedCredential(t))
-	}
-}
-
-func TestLogout_UnwritableFile(t *testing.T) {
-	f := newFakeLogin(t)
-	f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-	if err := os.MkdirAll(f.file+".new/blocks-the-file", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	err := f.logout(t.Context(), f.screen)
-	wantContains(t, "the error", fmt.Sprint(err), "cannot remove the login from the credentials file",
-		"The key was revoked")
 }
 
 // findTarget uses the order of the provider, and reports an invalid address on one line.
@@ -143,11 +150,11 @@ func TestFindTarget(t *testing.T) {
 			if got.baseURL != test.want || (err == nil) != (test.want != "") {
 				t.Errorf("%s, %v; want %s", got.baseURL, err, test.want)
 			}
-			var stdout, stderr strings.Builder
 			if err == nil {
 				return
 			}
 			wantContains(t, "the error", err.Error(), test.fails)
+			var stdout, stderr strings.Builder
 			if code := Main([]string{"login", "--base-url", test.flag}, &stdout, &stderr); code != exitUsage ||
 				strings.Count(stderr.String(), "\n") != 1 || strings.Contains(stderr.String(), "canary") {
 				t.Errorf("exit %d, %q; want exit 2 and one line", code, &stderr)
@@ -158,25 +165,20 @@ func TestFindTarget(t *testing.T) {
 
 func TestLogout_NotLoggedIn(t *testing.T) {
 	useTempHome(t)
-	for _, test := range []struct {
-		arguments string
-		code      int
-		want      string
-	}{
-		{"logout", 0, "Not logged in."},
-		{"logout --base-url https://rent.example/api/v1", 0, "Not logged in to https://rent.example/api/v1."},
-		{"logout now", 2, ""},
-	} {
-		var stdout, stderr strings.Builder
-		if code := Main(strings.Fields(test.arguments), &stdout, &stderr); code != test.code ||
-			strings.TrimSpace(stdout.String()) != test.want {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", test.arguments, code, &stdout, &stderr)
-		}
+	run := func(arguments ...string) (stdout string, code int) {
+		var out, problems strings.Builder
+		code = Main(append([]string{"logout"}, arguments...), &out, &problems)
+		return out.String(), code
+	}
+	if stdout, code := run(); code != 0 || stdout != "Not logged in.\n" {
+		t.Errorf("exit %d, stdout %q", code, stdout)
+	}
+	if stdout, code := run("--base-url", address); code != 0 || stdout != "Not logged in to "+address+".\n" {
+		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
 	writeCredentials(t, "")
-	var stdout, stderr strings.Builder
-	if code := Main([]string{"logout"}, &stdout, &stderr); code != exitUsage {
-		t.Errorf("without a current login: exit %d, stdout %q, stderr %q", code, &stdout, &stderr)
+	if stdout, code := run(); code != exitUsage {
+		t.Errorf("without a current login: exit %d, stdout %q", code, stdout)
 	}
 }
 

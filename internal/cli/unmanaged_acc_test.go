@@ -51,7 +51,7 @@ resource "gpurent_fleet" "train" {
 // state returns a file with the state of a workspace.
 func state(t *testing.T, w *acctest.Workspace) string {
 	t.Helper()
-	return file(t, w.Run("show", "-json"))
+	return writeFile(t, w.Run("show", "-json"))
 }
 
 // The import format of servers that a state has lost, and of one with a hostile name, plans no change with each CLI.
@@ -60,9 +60,8 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	t.Parallel()
 	// A price that moves shows as a change of the instance. A bid that is outbid needs on_outbid.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start", "strange-neighbours"))
-	r := unmanagedRun{env: env}
 	w := env.Workspace(env.Provider() + unmanagedConfig)
-	if stdout, stderr, code := r.run(t, state(t, w)); code != 0 {
+	if stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w)); code != 0 {
 		t.Errorf("exit %d before the first apply: %s%s", code, stdout, stderr)
 	}
 	w.Run("apply", "-auto-approve", "-no-color")
@@ -74,7 +73,8 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	if err == nil || !strings.Contains(w.Run("show", "-no-color"), "deposed") {
 		t.Fatalf("the state has no deposed instance: %v\n%s", err, output)
 	}
-	if stdout, stderr, code := r.run(t, state(t, w)); code != 0 || !strings.Contains(stdout, "all 6 billed servers") {
+	if stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w)); code != 0 ||
+		!strings.Contains(stdout, "all 6 billed servers") {
 		t.Errorf("exit %d with all servers in the state: %s%s", code, stdout, stderr)
 	}
 
@@ -86,7 +86,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	}
 	w.Run("state", "rm", "gpurent_instance.lost")
 	env.Advance(time.Minute)
-	stdout, stderr, code := r.run(t, "--format=json", state(t, w))
+	stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", "--format=json", state(t, w))
 	var document unmanaged.Document
 	if err := json.Unmarshal([]byte(stdout), &document); err != nil || code != 2 {
 		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
@@ -101,7 +101,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 		t.Errorf("%q and %d managed, want %q", listed, document.ManagedServers, lost)
 	}
 
-	config, stderr, code := r.run(t, state(t, w), "--format=import")
+	config, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w), "--format=import")
 	if code != 2 || stderr != "" {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
@@ -115,7 +115,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	other.Write("import.tf", "")
 	other.Run("apply", "-auto-approve", "-no-color")
 	other.Run("plan", "-no-color", "-detailed-exitcode")
-	if stdout, stderr, code := r.run(t, state(t, w), state(t, other)); code != 0 || stderr != "" {
+	if stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w), state(t, other)); code != 0 || stderr != "" {
 		t.Errorf("exit %d with both states: %s%s", code, stdout, stderr)
 	}
 }

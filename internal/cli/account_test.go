@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+)
+
+// A key of the environment is never sent to the address of the login, nor the key of the login to another address.
+func TestConnectAccount(t *testing.T) {
+	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
+	sent := "" // the key of the last request
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		sent = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}))
+	defer server.Close()
+	here, other := server.URL+"/api/v1", "https://other.example/api/v1"
+	for name, test := range map[string]struct {
+		login, env, key, flag string // addresses of the login, the environment and the flag; the key of the environment
+		sends                 string // the key that is sent
+		fails                 string
+	}{
+		"the environment":         {login: other, env: here, key: environmentKey, sends: environmentKey},
+		"the login":               {login: here, sends: oldKey},
+		"the login at the flag":   {login: here, env: other, flag: here, sends: oldKey},
+		"no login at the address": {login: other, env: here},
+		"a key without an address": {login: here, key: environmentKey,
+			fails: "the address of the service for the key in GPURENT_API_KEY is missing"},
+		"nothing":                       {fails: "the address of the service is missing"},
+		"an unsafe address with a key":  {env: "http://rent.example/api/v1", key: environmentKey, fails: "https"},
+		"a key that cannot be a header": {env: here, key: environmentKey + "\n" + environmentKey, fails: "cannot be used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			useTempHome(t)
+			t.Setenv("GPURENT_BASE_URL", test.env)
+			t.Setenv("GPURENT_API_KEY", test.key)
+			if test.login != "" {
+				path, err := credentials.Path()
+				if err == nil {
+					_, err = credentials.Save(t.Context(), path, test.login, credentials.Credential{APIKey: oldKey})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			client, err := connectAccount(test.flag)
+			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {
+				t.Fatalf("%v, want %q", err, test.fails)
+			}
+			if err != nil {
+				if noSecrets(t, err.Error()); strings.Contains(err.Error(), "ENVI") {
+					t.Errorf("the error contains the key: %v", err)
+				}
+				return
+			}
+			defer client.CloseIdleConnections()
+			sent = ""
+			_, _ = client.GetMe(t.Context()) //nolint:errcheck // the response is empty
+			if sent != test.sends || client.Authenticated() != (test.sends != "") {
+				t.Errorf("the client sends %.8q, want %.8q", sent, test.sends)
+			}
+		})
+	}
+}
