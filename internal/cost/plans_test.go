@@ -27,18 +27,9 @@ var plans = map[string]recorded{
 	"create-stopped": {
 		0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, []string{"It is stopped after the creation"},
 	},
-	"count": {0, 3 * 9000, []string{
-		"gpurent_instance.a[0] create 0 <=9000+disk", "gpurent_instance.a[1] create 0 <=9000+disk",
-		"gpurent_instance.a[2] create 0 <=9000+disk",
-	}, nil},
 	"for-each": {0, 2 * 9000, []string{
 		"gpurent_instance.a[\"`|<b>@me\"] create 0 <=9000+disk", `gpurent_instance.a["x"] create 0 <=9000+disk`,
 	}, nil},
-	"module": {0, 2 * 9000, []string{
-		"module.m[0].gpurent_instance.a create 0 <=9000+disk", "module.m[1].gpurent_instance.a create 0 <=9000+disk",
-	}, nil},
-	"nested-module": {0, 9000, []string{"module.n.module.m.gpurent_instance.a create 0 <=9000+disk"}, nil},
-	"interruptible": {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
 	"gone": {
 		0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"},
 		[]string{"Changed outside Terraform: `gpurent_instance.a` no longer exists."},
@@ -48,16 +39,13 @@ var plans = map[string]recorded{
 	},
 	"unknown-references": {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, []string{"gpurent_template.t"}},
 	"replace":            {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
-	"replace-before":     {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
-	"replace-requested":  {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
 	"replace-forget": {
 		4627, 4627 + 9000, []string{"gpurent_instance.a replace_and_forget 4627 <=13627+disk"},
 		[]string{"Billing continues"},
 	},
-	"failed":         {0, 9000, []string{"gpurent_instance.a replace 0 <=9000+disk"}, nil},
-	"outbid-replace": {62, 9000, []string{"gpurent_instance.a replace 62 <=9000+disk"}, nil},
-	"destroy":        {4627, 0, []string{"gpurent_instance.a destroy 4627 0"}, nil},
-	"forget":         {4627, 4627, []string{"gpurent_instance.a forget 4627 4627"}, []string{"billing continues"}},
+	"failed":  {0, 9000, []string{"gpurent_instance.a replace 0 <=9000+disk"}, nil},
+	"destroy": {4627, 0, []string{"gpurent_instance.a destroy 4627 0"}, nil},
+	"forget":  {4627, 4627, []string{"gpurent_instance.a forget 4627 4627"}, []string{"billing continues"}},
 	"deposed": {
 		4843 + 4627, 4843,
 		[]string{"gpurent_instance.a none 4843 4843", "gpurent_instance.a destroy 4627 0"}, []string{"(deposed "},
@@ -70,8 +58,7 @@ var plans = map[string]recorded{
 	"outbid-restart": {
 		62, 9000, []string{"gpurent_instance.a start 62 <=9000+disk"}, nil,
 	},
-	"outbid-without-cap": {62, 0, []string{"gpurent_instance.a start 62 no-cap"}, []string{"The sums do not include"}},
-	"outbid-keep":        {62, 62, []string{"gpurent_instance.a none 62 62"}, nil},
+	"outbid-keep": {62, 62, []string{"gpurent_instance.a none 62 62"}, nil},
 	"drift": {
 		90 + 121, 4813, []string{"gpurent_instance.a start 90 4813", "gpurent_instance.b destroy 121 0"},
 		[]string{"48,13 ₽ per hour before and 0,90 ₽ now"},
@@ -105,8 +92,6 @@ var plans = map[string]recorded{
 	"fleet-stop":    {4627 + 4813, 0, []string{"gpurent_fleet.train stop 9440 0+disk"}, nil},
 	"fleet-outbid":  {2816, 2816 + 9000, []string{"gpurent_fleet.train start 2816 <=11816+disk"}, nil},
 	"fleet-rolling": {9440, 2 * 9000, []string{"gpurent_fleet.train replace_members 9440 <=18000+disk"}, nil},
-	"fleet-replace": {9440, 2 * 9000, []string{"gpurent_fleet.train replace 9440 <=18000+disk"}, nil},
-	"fleet-destroy": {9440, 0, []string{"gpurent_fleet.train destroy 9440 0"}, nil},
 
 	"unknown-arguments.terraform": {4627 + 4813, 4813, []string{
 		"gpurent_fleet.train update 4627 unknown", "gpurent_instance.b update 4813 4813",

@@ -17,10 +17,7 @@ import (
 // A list that is damaged is an error, and no list means that nothing was reviewed.
 func TestReadReview(t *testing.T) {
 	report := reportOf(t, creation(instance, limited))
-	comment, err := report.Markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
+	comment := comment(t, report)
 	data, err := report.JSON()
 	if err != nil {
 		t.Fatal(err)

@@ -67,16 +67,8 @@ var scenarios = []scenario{
 	{name: "create", planned: server("a")},
 	{name: "create-base-disk", planned: server("a", "disk_gb = 10", `template = "ubuntu"`)},
 	{name: "create-without-cap", planned: server("a", "max_price_kop_h = null")},
-	{name: "count", planned: server("a", "count = 3", `name = "n${count.index}"`)},
 	{name: "for-each", planned: server("a", "for_each = toset([\"x\", \"`|<b>@me\"])", "name = null")},
-	{name: "module", planned: "module \"m\" {\n  source = \"./m\"\n  count = 2\n}\n"},
-	{name: "nested-module", planned: "module \"n\" {\n  source = \"./n\"\n}\n"},
 	{name: "replace", applied: []string{server("a")}, planned: server("a", "disk_gb = 80")},
-	{name: "replace-before", applied: []string{server("a", before)}, planned: server("a", "disk_gb = 80", before)},
-	{
-		name: "replace-requested", applied: []string{server("a")}, planned: server("a"),
-		arguments: []string{"-replace=gpurent_instance.a"},
-	},
 	{name: "destroy", applied: []string{server("a")}, planned: server("a"), arguments: []string{"-destroy"}},
 	{
 		name: "forget", applied: []string{server("a")},
@@ -96,16 +88,16 @@ var scenarios = []scenario{
 	},
 	{
 		name: "drift", applied: []string{server("a") + server("b")}, planned: server("a"),
-		after: setInstances(simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped"),
+		after: setServers("", simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped"),
 			StopReason: new("low_balance")}),
 	},
 	{
 		name: "gone", applied: []string{server("a")}, planned: server("a"),
-		after: setInstances(simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}),
+		after: setServers("", simulator.InstancePatch{Status: new("destroyed"), DesiredState: new("destroyed")}),
 	},
 	{
 		name: "failed", applied: []string{server("a")}, planned: server("a"),
-		after: setInstances(simulator.InstancePatch{Status: new("failed")}),
+		after: setServers("", simulator.InstancePatch{Status: new("failed")}),
 	},
 	{
 		name: "action-trigger", terraform: actions, tofu: none,
@@ -140,22 +132,13 @@ var scenarios = []scenario{
 	{name: "stop", applied: []string{server("a")}, planned: server("a", stopped)},
 	{name: "start", applied: []string{server("a", stopped)}, planned: server("a")},
 	{name: "create-stopped", planned: server("a", stopped)},
-	{name: "interruptible", planned: server("a", spot)},
 	{
 		name: "outbid-restart", applied: []string{server("a", spot)}, planned: server("a", spot),
-		after: setInstances(outbid),
+		after: setServers("", outbid),
 	},
 	{
 		name: "outbid-keep", applied: []string{server("a", spot, keep)}, planned: server("a", spot, keep),
-		after: setInstances(outbid),
-	},
-	{
-		name: "outbid-replace", applied: []string{server("a", spot, replaces)},
-		planned: server("a", spot, replaces), after: setInstances(outbid),
-	},
-	{
-		name: "outbid-without-cap", applied: []string{server("a", spot, "max_price_kop_h = null")},
-		planned: server("a", spot, "max_price_kop_h = null"), after: setInstances(outbid),
+		after: setServers("", outbid),
 	},
 	{name: "fleet-create", planned: fleet(3)},
 	{name: "fleet-total", planned: fleet(3, "max_total_kop_h = 20000")},
@@ -166,7 +149,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "fleet-repair", applied: []string{fleet(3)}, planned: fleet(3),
-		after: setMember("1", simulator.InstancePatch{Status: new("failed")}),
+		after: setServers("1", simulator.InstancePatch{Status: new("failed")}),
 	},
 	{
 		name: "fleet-start", applied: []string{fleet(2, stopped)},
@@ -175,16 +158,11 @@ var scenarios = []scenario{
 	{name: "fleet-stop", applied: []string{fleet(2)}, planned: fleet(2, stopped)},
 	{
 		name: "fleet-outbid", applied: []string{fleet(2, spot)},
-		planned: fleet(2, spot), after: setMember("0", outbid),
+		planned: fleet(2, spot), after: setServers("0", outbid),
 	},
 	{
 		name: "fleet-rolling", applied: []string{fleet(2, `update = "rolling"`)},
 		planned: fleet(2, "disk_gb = 80", `update = "rolling"`),
-	},
-	{name: "fleet-replace", applied: []string{fleet(2)}, planned: fleet(2, "disk_gb = 80")},
-	{
-		name: "fleet-destroy", applied: []string{fleet(2)}, planned: fleet(2),
-		arguments: []string{"-destroy"},
 	},
 	{
 		name:    "unknown-arguments",
@@ -195,7 +173,7 @@ var scenarios = []scenario{
 	{name: "no-op", applied: []string{server("a")}, planned: server("a")},
 	{
 		name: "refresh-only", applied: []string{server("a")}, planned: server("a"),
-		after:     setInstances(simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped")}),
+		after:     setServers("", simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped")}),
 		arguments: []string{"-refresh-only"}, prior: true,
 	},
 	{
@@ -214,7 +192,6 @@ var scenarios = []scenario{
 
 const (
 	keep        = `on_outbid = "keep"`
-	replaces    = `on_outbid = "replace"`
 	starts      = "action \"gpurent_instance_start\" \"it\" {\n  config { instance_id = gpurent_instance.a.id }\n}\n"
 	ownTemplate = "resource \"gpurent_template\" \"t\" {\n  name  = \"mine\"\n  image = \"ubuntu:24.04\"\n}\n"
 	ownKey      = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"" + sshKey + "\"\n}\n"
