@@ -4,6 +4,7 @@ package credentials
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,48 +25,39 @@ func replaceByLink(t *testing.T, path string) (file string) {
 	return file
 }
 
+// places are what determines which file is used: functions that prepare a file at path, and return one of them.
+var places = map[string]func(t *testing.T, path string) string{
+	"the folder":        func(_ *testing.T, path string) string { return filepath.Dir(path) },
+	"the link's target": func(t *testing.T, path string) string { return filepath.Dir(replaceByLink(t, path)) },
+	"the link's folder": func(t *testing.T, path string) string { replaceByLink(t, path); return filepath.Dir(path) },
+	"the target of a link to the folder": func(t *testing.T, path string) string {
+		other := filepath.Dir(writeFile(t, content, 0o600))
+		if err := errors.Join(os.RemoveAll(filepath.Dir(path)), os.Symlink(other, filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		return other
+	},
+}
+
 // Load and Save reject a file that others can replace, because it determines where the provider sends the key.
 func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
-	for name, test := range map[string]struct {
-		mode os.FileMode // of the folder
-		// folder returns the folder to set the mode of, for a file at path.
-		folder func(t *testing.T, path string) string
-	}{
-		"writable by the group": {0o770, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
-		"writable by all":       {0o707, func(_ *testing.T, path string) string { return filepath.Dir(path) }},
-		"sticky": {0o777 | os.ModeSticky, func(_ *testing.T,
-			path string) string {
-			return filepath.Dir(path)
-		}},
-		"target of a link to the file": {0o770, func(t *testing.T, path string) string {
-			return filepath.Dir(replaceByLink(t, path))
-		}},
-		"folder of a link to the file": {0o770, func(t *testing.T, path string) string {
-			replaceByLink(t, path)
-			return filepath.Dir(path)
-		}},
-		"target of a link to the folder": {0o770, func(t *testing.T, path string) string {
-			other := filepath.Dir(writeFile(t, content, 0o600))
-			if err := errors.Join(os.RemoveAll(filepath.Dir(path)), os.Symlink(other, filepath.Dir(path))); err != nil {
-				t.Fatal(err)
-			}
-			return other
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := writeFile(t, content, 0o600)
-			folder := test.folder(t, path)
-			save(t, path, thisURL, "gpr_canary") // works without that mode
-			if err := os.Chmod(folder, test.mode); err != nil {
-				t.Fatal(err)
-			}
-			wantLoadError(t, path, folder+", the folder of the credentials file")
-			wantLoadError(t, path, "chmod go-w")
-			if _, err := Save(t.Context(), path, thisURL, Credential{}); err == nil ||
-				!strings.Contains(err.Error(), "chmod go-w") {
-				t.Errorf("Save: %v", err)
-			}
-		})
+	for name, place := range places {
+		for _, mode := range []os.FileMode{0o770, 0o707, 0o777 | os.ModeSticky} {
+			t.Run(name+" "+mode.String(), func(t *testing.T) {
+				path := writeFile(t, content, 0o600)
+				folder := place(t, path)
+				save(t, path, thisURL, "gpr_canary") // works without that mode
+				if err := os.Chmod(folder, mode); err != nil {
+					t.Fatal(err)
+				}
+				wantLoadError(t, path, folder+", the folder of the credentials file")
+				wantLoadError(t, path, "chmod go-w")
+				if _, err := Save(t.Context(), path, thisURL, Credential{}); err == nil ||
+					!strings.Contains(err.Error(), "chmod go-w") {
+					t.Errorf("Save: %v", err)
+				}
+			})
+		}
 	}
 }
 
@@ -73,22 +65,13 @@ func TestLoad_AnotherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user; TestCheckFile_Owners compares the ids")
 	}
-	for name, pathToChown := range map[string]func(t *testing.T, path string) string{
-		"the file":          func(_ *testing.T, path string) string { return path },
-		"the folder":        func(_ *testing.T, path string) string { return filepath.Dir(path) },
-		"the linked file":   replaceByLink,
-		"the link's target": func(t *testing.T, path string) string { return filepath.Dir(replaceByLink(t, path)) },
-		"the link's folder": func(t *testing.T, path string) string { replaceByLink(t, path); return filepath.Dir(path) },
-		"a file that all can read": func(t *testing.T, path string) string {
-			if err := os.Chmod(path, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return path
-		},
-	} {
+	owned := maps.Clone(places)
+	owned["the file"] = func(_ *testing.T, path string) string { return path }
+	owned["the linked file"] = replaceByLink
+	for name, place := range owned {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, content, 0o600)
-			if err := os.Chown(pathToChown(t, path), nobody, nobody); err != nil {
+			if err := os.Chown(place(t, path), nobody, nobody); err != nil {
 				t.Fatal(err)
 			}
 			wantLoadError(t, path, "another user (id 65534, while this process has id 0)")

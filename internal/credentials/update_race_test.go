@@ -101,26 +101,6 @@ func TestSave_KilledProcesses(t *testing.T) {
 	}
 }
 
-func TestSave_Concurrent(t *testing.T) {
-	path := newPath(t)
-	var saves sync.WaitGroup
-	for n := range 20 {
-		saves.Go(func() {
-			if _, err := Save(t.Context(), path, fmt.Sprintf("https://%d.example/api/v1", n),
-				Credential{APIKey: fmt.Sprint("key", n)}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	saves.Wait()
-	file := load(t, path)
-	for n := range 20 {
-		if got := file.Key(fmt.Sprintf("https://%d.example/api/v1", n)); got != fmt.Sprint("key", n) {
-			t.Errorf("entry %d is %q", n, got)
-		}
-	}
-}
-
 // For any content, the errors of Load do not contain it, and Save changes only its own entry.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{content, content[:80], `{}`, `null`, `{"credentials":null,"x":{"y":[1]}}`,

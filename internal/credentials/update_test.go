@@ -73,21 +73,6 @@ func TestSaveAndForget(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	file := File{Credentials: map[string]Credential{
-		"https://Rent.example/api/v1/": {APIKey: "slash"}, "https://rent.example/api/v2": {APIKey: "exact"},
-		"https://rent.example/api/v2/": {APIKey: "other"},
-	}}
-	for address, want := range map[string]string{
-		"https://rent.EXAMPLE/api/v1": "slash", "https://rent.example/api/v2": "exact", "https://rent.example/API/v1": "",
-		"http://rent.example/api/v1": "", "": "", "%": "",
-	} {
-		if got := file.Key(address); got != want {
-			t.Errorf("%q: key %q, want %q", address, got, want)
-		}
-	}
-}
-
 func TestSave_FileModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not have these modes")
@@ -123,8 +108,9 @@ func link(t *testing.T, target, path string) error {
 	return nil
 }
 
-// changes contains all functions that change the file.
-var changes = map[string]func(ctx context.Context, path string) error{
+// uses contains all functions that read or change the file.
+var uses = map[string]func(ctx context.Context, path string) error{
+	"Load":  func(_ context.Context, path string) error { _, err := Load(path); return err },
 	"Check": Check,
 	"Forget": func(ctx context.Context, path string) error {
 		return Forget(ctx, path, thisURL, Credential{APIKey: "one"})
@@ -135,25 +121,29 @@ var changes = map[string]func(ctx context.Context, path string) error{
 	},
 }
 
-// An invalid or unsafe file is an error and stays unchanged.
-func TestChanges_Rejected(t *testing.T) {
+// An invalid or unsafe file is an error, which contains no key, and stays unchanged.
+func TestUses_Rejected(t *testing.T) {
 	type prepare func(t *testing.T, path string) error
 	file := func(content string, mode os.FileMode) prepare {
-		return func(_ *testing.T, path string) error { return os.WriteFile(path, []byte(content), mode) }
+		return func(_ *testing.T, path string) error {
+			return errors.Join(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode))
+		}
 	}
 	folder := func(suffix string) prepare {
 		return func(_ *testing.T, path string) error { return os.MkdirAll(path+suffix, 0o700) }
 	}
 	for name, test := range map[string]struct {
 		prepare prepare
-		want    string
+		want    string // a part of the error
 	}{
-		"incomplete":                        {file(content[:80], 0o600), "not valid JSON"},
+		"incomplete":                        {file(content[:len(content)-9], 0o600), "not valid JSON"},
 		"empty":                             {file("", 0o600), "not valid JSON"},
-		"not an object":                     {file(`["canary"]`, 0o600), "not valid JSON"},
+		"a key of another type":             {file(`{"credentials":{"u":{"api_key":["canary"]}}}`, 0o600), "not valid JSON"},
 		"null":                              {file("null", 0o600), "not valid JSON"},
 		"too large":                         {file(strings.Repeat(" ", maxSize+1), 0o600), "not a file with API keys"},
-		"readable by others":                {file(content, 0o644), "chmod 600"},
+		"readable by the group":             {file(content, 0o640), "chmod 600"},
+		"readable by all":                   {file(content, 0o604), "chmod 600"},
+		"writable by others":                {file(content, 0o602), "chmod 600"},
 		"a folder":                          {folder(""), "not a file with API keys"},
 		"a new file that cannot be written": {folder(".new/in-the-way"), "writing the credentials file"},
 		"a lock that cannot be opened":      {folder(".lock"), "locking"},
@@ -167,14 +157,17 @@ func TestChanges_Rejected(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
 		}, "folder"},
 	} {
-		for change, do := range changes {
-			t.Run(name+"/"+change, func(t *testing.T) {
+		for use, do := range uses {
+			t.Run(name+"/"+use, func(t *testing.T) {
 				if runtime.GOOS == "windows" && strings.Contains(test.want, "chmod") {
 					t.Skip("Windows does not have these modes")
 				}
 				path := newPath(t)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), test.prepare(t, path)); err != nil {
 					t.Fatal(err)
+				}
+				if _, err := os.Stat(path); err != nil && use == "Load" {
+					return // a missing file is empty
 				}
 				before := snapshot(t, path)
 				err := do(t.Context(), path)
@@ -200,7 +193,7 @@ func snapshot(t *testing.T, path string) string {
 	return fmt.Sprint(info.Mode(), info.ModTime(), string(content), err)
 }
 
-func TestCheck(t *testing.T) {
+func TestCheck_ChangesNothing(t *testing.T) {
 	path := newPath(t)
 	if err := Check(t.Context(), path); err != nil {
 		t.Fatal(err)
