@@ -31,11 +31,8 @@ func TestStates_Read_RecordedFromBothCLIs(t *testing.T) {
 		if err := states.Read(strings.NewReader(string(content))); err != nil {
 			t.Fatal(err)
 		}
-		if ids := slices.Sorted(maps.Keys(states.IDs)); !slices.Equal(ids, want) {
-			t.Errorf("%s: %q, want %q", file, ids, want)
-		}
-		if states.Count != 1 {
-			t.Errorf("%s: %d states", file, states.Count)
+		if ids := slices.Sorted(maps.Keys(states.IDs)); !slices.Equal(ids, want) || states.Count != 1 {
+			t.Errorf("%s: %d states with %q, want %q", file, states.Count, ids, want)
 		}
 	}
 }

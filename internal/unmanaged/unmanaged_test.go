@@ -133,48 +133,36 @@ func TestFind_LeavesOutManagedServers(t *testing.T) {
 	}
 }
 
-// A list that omits fields does not matter: the server is read again, as it is now.
+// A list and a response can omit fields: each field comes from the response if it has it, else from the list.
 func TestFind_ReadsServersAgain(t *testing.T) {
-	price := `{"running_kop_h":100,"stopped_kop_h":7,"traffic_kop_gb":0}`
-	bare := func(id string) string {
-		return fmt.Sprintf(`{"id":%q,"status":"running","type":"on_demand","gpu":{},"price":%s}`, id, price)
-	}
 	a := &account{
-		pages: []string{bare("full") + "," + bare("bare") + "," + bare("gone")},
+		pages: []string{bare("full") + "," + bare("bare") + "," + bare("gone") + "," + entry("listed", 50, `"name":"w"`)},
 		byID: map[string]string{
-			"full": entry("full", 100, `"name":"train-7"`), "bare": bare("bare"),
+			"full": entry("full", 100, `"name":"train-7"`), "bare": bare("bare"), "listed": bare("listed"),
 			"gone": entry("gone", 1, `"status":"destroying"`),
 		},
 	}
 	report, err := find(t, a)
-	if got := ids(report); err != nil || !slices.Equal(got, []string{"bare", "full"}) {
+	if got := ids(report); err != nil || !slices.Equal(got, []string{"bare", "full", "listed"}) {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if full := report.Servers[1]; full.NameString() != "train-7" || full.Fleet != "train" ||
-		full.Template.Slug != "pytorch" || full.CostSoFarKop != 5 || full.Omitted.CostSoFar {
-		t.Errorf("%+v", full)
+	if s := report.Servers[0]; !s.Omitted.Name || !s.Omitted.CostSoFar || s.Age != 0 {
+		t.Errorf("%+v", s)
 	}
-	if bare := report.Servers[0]; !bare.Omitted.Name || !bare.Omitted.CostSoFar || bare.Age != 0 {
-		t.Errorf("%+v", bare)
+	if s := report.Servers[1]; s.NameString() != "train-7" || s.Fleet != "train" || s.Template.Slug != "pytorch" ||
+		s.CostSoFarKop != 5 || s.Omitted.CostSoFar {
+		t.Errorf("%+v", s)
 	}
-}
-
-// Fields that only the list has are kept, and a server that cannot be read is listed.
-func TestFind_KeepsFieldsOfTheList(t *testing.T) {
-	bare := `{"id":"a","status":"stopped","type":"on_demand","gpu":{},` +
-		`"price":{"running_kop_h":100,"stopped_kop_h":7,"traffic_kop_gb":0}}`
-	a := &account{
-		pages: []string{entry("a", 100, `"name":"w"`) + "," + entry("b", 50)},
-		byID:  map[string]string{"a": bare, "b": `{"id":"other"}`},
-	}
-	report, err := find(t, a)
-	if got := ids(report); err != nil || !slices.Equal(got, []string{"b", "a"}) {
-		t.Fatalf("%q, %v", got, err)
-	}
-	if s := report.Servers[1]; s.Status != "stopped" || s.NameString() != "w" || s.DiskGB != 60 || s.Age == 0 ||
+	if s := report.Servers[2]; s.BurnKopH() != 100 || s.NameString() != "w" || s.DiskGB != 60 || s.Age == 0 ||
 		s.CostSoFarKop != 5 {
 		t.Errorf("%+v", s)
 	}
+}
+
+// bare returns an instance without optional fields.
+func bare(id string) string {
+	return fmt.Sprintf(`{"id":%q,"status":"running","type":"on_demand","gpu":{},`, id) +
+		`"price":{"running_kop_h":100,"stopped_kop_h":7,"traffic_kop_gb":0}}`
 }
 
 // A server of another account is not found by its id. A new server may not be found yet.
@@ -205,17 +193,19 @@ func TestFind_IncompleteList(t *testing.T) {
 	}
 }
 
-// A server that cannot be decoded is listed with its id, unless a state contains it.
+// A server that cannot be read or decoded is listed, unless a state contains it.
 func TestFind_UnreadableServer(t *testing.T) {
 	const unreadable = `{"id":"x","status":"running","type":"on_demand","gpu":{},"price":{"running_kop_h":"much"}}`
-	a := &account{pages: []string{unreadable}, byID: map[string]string{"x": unreadable}}
-	if report, err := find(t, a); err != nil || !slices.Equal(ids(report), []string{"x"}) ||
-		report.Servers[0].Status != "" || !report.Servers[0].Omitted.CostSoFar {
-		t.Errorf("%+v, %v", report, err)
+	a := &account{
+		pages: []string{unreadable + "," + entry("y", 50)}, byID: map[string]string{"x": unreadable, "y": `{"id":"other"}`},
 	}
-	reads := len(a.reads)
-	if report, err := find(t, a, "x"); err != nil || report.Managed != 1 || len(a.reads) != reads {
-		t.Errorf("an unreadable server that a state contains: %+v, %v", report, err)
+	if report, err := find(t, a); err != nil || !slices.Equal(ids(report), []string{"y", "x"}) ||
+		report.Servers[1].Status != "" || !report.Servers[1].Omitted.CostSoFar {
+		t.Errorf("%q %+v, %v", ids(report), report, err)
+	}
+	a.reads = nil
+	if report, err := find(t, a, "x", "y"); err != nil || report.Managed != 2 || len(a.reads) > 0 {
+		t.Errorf("unreadable servers that a state contains: %+v, %v", report, err)
 	}
 }
 
@@ -228,8 +218,7 @@ func TestFind_FewRequests(t *testing.T) {
 		a.byID[id] = entry(id, 1000-i)
 		entries = append(entries, a.byID[id])
 	}
-	a.pages = []string{strings.Join(entries, ",") + `,{"id":"nameless","status":"stopped","type":"on_demand","gpu":{},` +
-		`"price":{"running_kop_h":100,"stopped_kop_h":7,"traffic_kop_gb":0}}`}
+	a.pages = []string{strings.Join(entries, ",") + "," + bare("nameless")}
 	a.byID["nameless"] = entry("nameless", 100)
 	report, err := find(t, a)
 	if err != nil || len(report.Servers) != 151 || len(a.reads) != 101 || a.reads[100] != "nameless" {

@@ -102,26 +102,21 @@ func TestReport_HostileName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"table": r.Table(), "json": asJSON, "import": r.Import()} {
+	table, config := r.Table(), r.Import()
+	for _, text := range []string{table, asJSON, config} {
 		if strings.ContainsAny(text, "\x1b\r\t\u009b\u202e\u2028\U000e0041") {
-			t.Errorf("%s: %q", name, text)
+			t.Errorf("%q", text)
 		}
-		switch name {
-		case "table":
-			if lines := strings.Count(text, "\n"); lines != 5 {
-				t.Errorf("%d lines:\n%s", lines, text)
-			}
-		case "json":
-			var document unmanaged.Document
-			if err := json.Unmarshal([]byte(text), &document); err != nil || *document.Servers[0].Name != hostile {
-				t.Errorf("%v\n%s", err, text)
-			}
-		case "import":
-			blocks := parse(t, text)
-			if got := argument(t, blocks[1], "name"); len(blocks) != 2 || got != hostile {
-				t.Errorf("%d blocks, name %q:\n%s", len(blocks), got, text)
-			}
-		}
+	}
+	if lines := strings.Count(table, "\n"); lines != 5 {
+		t.Errorf("%d lines:\n%s", lines, table)
+	}
+	var document unmanaged.Document
+	if err := json.Unmarshal([]byte(asJSON), &document); err != nil || *document.Servers[0].Name != hostile {
+		t.Errorf("%v\n%s", err, asJSON)
+	}
+	if blocks := parse(t, config); len(blocks) != 2 || argument(t, blocks[1], "name") != hostile {
+		t.Errorf("%d blocks:\n%s", len(blocks), config)
 	}
 }
 
@@ -212,18 +207,11 @@ func TestReport_JSON(t *testing.T) {
 	}
 }
 
-// importOf returns the import format of a report with its blocks: the import and the resource of each server.
-func importOf(t *testing.T, servers ...*unmanaged.Server) (string, hclsyntax.Blocks) {
-	t.Helper()
-	config := report(servers...).Import()
-	return config, parse(t, config)
-}
-
 func TestReport_Import(t *testing.T) {
-	config, _ := importOf(t, server("ins_1", "my server", func(s *unmanaged.Server) {
+	config := report(server("ins_1", "my server", func(s *unmanaged.Server) {
 		s.Status, s.DesiredState, s.Type, s.GPU.Count = rental.StatusStopped, rental.DesiredStopped, rental.Interruptible, 3
 		s.Template.Slug, s.Image = "custom", "registry.example/own:1"
-	}))
+	})).Import()
 	const want = `# 1 unmanaged server of the account at https://rent.example/api/v1.
 # For a server with a resource in the configuration, use only the import block with its address.
 
@@ -257,11 +245,11 @@ resource "gpurent_instance" "my_server" {
 
 // The name of a resource is a valid identifier, derives from the name of the server, and is unique.
 func TestReport_Import_ResourceNames(t *testing.T) {
-	_, blocks := importOf(t,
+	blocks := parse(t, report(
 		server("ins_1", "w"), server("ins_2", "w"), server("ins_3", ""), server("ins_4", "обучение"),
 		server("ins_5", "4090 box"), server("ins_6", "-_-"), server("ins_7", "w_ins_2"), server("ins/8", "w"),
 		server("ins_8", "w"), server("ins_9", "server_ins_3"), server("ins_10", "a.b[0]"), server("№", ""),
-	)
+	).Import())
 	want := []string{
 		"w", "w_ins_2", "server_ins_3", "server_ins_4", "server_4090_box", "server_ins_6", "w_ins_2_ins_7", "w_ins_8",
 		"server_ins_8_2", "server_ins_3_ins_9", "a_b_0", "server",
@@ -277,68 +265,56 @@ func TestReport_Import_ResourceNames(t *testing.T) {
 
 // Where an import leads to a change, a comment explains it, and no apply starts a server, or rents or destroys one.
 func TestReport_Import_Statuses(t *testing.T) {
+	const changes = "a change because of this status"
 	for name, test := range map[string]struct {
-		change            func(*unmanaged.Server)
-		desired, onOutbid string
-		comment           string
-		notImported       bool
+		change      func(*unmanaged.Server)
+		comment     string // empty for none
+		arguments   string // desired_state and on_outbid
+		notImported bool
 	}{
-		"running":             {status("running", "running"), "", "", "", false},
-		"running, no desired": {status("running", ""), "", "", "", false},
-		"creating":            {status("creating", "running"), "", "", "a change because of this status", false},
-		"unknown":             {status("hibernating", "running"), "", "", "a change because of this status", false},
-		"stopping":            {status("stopping", "stopped"), "stopped", "", "a change because of this status", false},
-		"stopped":             {status("stopped", "stopped"), "stopped", "", "", false},
-		"stopped, no desired": {status("stopped", ""), "stopped", "", "", false},
-		"stopped by the service": {
-			status("stopped", "running"), "stopped", "", "a change because of this status", false,
-		},
-		"outbid":             {status("outbid", "running"), "", "keep", "a change because of this status", false},
-		"outbid and stopped": {status("outbid", "stopped"), "stopped", "", "", false},
-		"failed":             {status("failed", "running"), "", "", "would replace the failed server", true},
-		"unknown type":       {func(s *unmanaged.Server) { s.Type = "reserved" }, "", "", "does not know its type", true},
-		"no template": {
-			func(s *unmanaged.Server) { s.Template.Slug = "" }, "", "", "does not return its template", true,
-		},
-		"no disk": {func(s *unmanaged.Server) { s.DiskGB = 0 }, "", "", "size of its disk", true},
+		"running":                {status("running", "running"), "", "", false},
+		"running, no desired":    {status("running", ""), "", "", false},
+		"creating":               {status("creating", "running"), changes, "", false},
+		"unknown":                {status("hibernating", "running"), changes, "", false},
+		"stopping":               {status("stopping", "stopped"), changes, "stopped", false},
+		"stopped":                {status("stopped", "stopped"), "", "stopped", false},
+		"stopped, no desired":    {status("stopped", ""), "", "stopped", false},
+		"stopped by the service": {status("stopped", "running"), changes, "stopped", false},
+		"outbid":                 {status("outbid", "running"), changes, "keep", false},
+		"outbid and stopped":     {status("outbid", "stopped"), "", "stopped", false},
+		"failed":                 {status("failed", "running"), "would replace the failed server", "", true},
+		"unreadable":             {status("", ""), "version of the provider cannot read", "", true},
+		"unknown type":           {func(s *unmanaged.Server) { s.Type = "reserved" }, "does not know its type", "", true},
+		"no template":            {func(s *unmanaged.Server) { s.Template.Slug = "" }, "return its template", "", true},
+		"no disk":                {func(s *unmanaged.Server) { s.DiskGB = 0 }, "size of its disk", "", true},
 	} {
-		config, blocks := importOf(t, server("ins_1", "w", test.change))
-		comments := strings.Count(config[:strings.Index(config+"import {", "import {")], "\n# ")
+		config := report(server("ins_1", "w", test.change)).Import()
+		blocks := parse(t, config)
 		if (len(blocks) == 0) != test.notImported || !strings.Contains(config, test.comment) ||
-			!test.notImported && (comments == 3) != (test.comment != "") {
-			t.Errorf("%s: %d blocks, %d comments, want %q:\n%s", name, len(blocks), comments, test.comment, config)
+			strings.Contains(config, changes) != (test.comment == changes) {
+			t.Errorf("%s: %d blocks, want %q:\n%s", name, len(blocks), test.comment, config)
 			continue
 		}
 		if test.notImported {
 			continue
 		}
-		if blocks[1].Body.Attributes["image"] != nil {
-			t.Errorf("%s: the image of the template is an argument", name)
-		}
-		if desired := argument(t, blocks[1], "desired_state"); desired != test.desired {
-			t.Errorf("%s: desired_state %q, want %q", name, desired, test.desired)
-		}
-		if onOutbid := argument(t, blocks[1], "on_outbid"); onOutbid != test.onOutbid {
-			t.Errorf("%s: on_outbid %q, want %q", name, onOutbid, test.onOutbid)
+		got := argument(t, blocks[1], "desired_state") + argument(t, blocks[1], "on_outbid")
+		if got != test.arguments || blocks[1].Body.Attributes["image"] != nil {
+			t.Errorf("%s: got %q, want %q, and no image:\n%s", name, got, test.arguments, config)
 		}
 	}
 }
 
-// Without a usable slug and number of GPUs, the query has no filters.
-func TestReport_Import_UnusualGPU(t *testing.T) {
-	config, _ := importOf(t, server("ins_1", "w", func(s *unmanaged.Server) { s.GPU = rental.InstanceGPU{Slug: "a,b"} }))
-	if !strings.Contains(config, "  offer_query = {}\n}") {
-		t.Error(config)
-	}
-}
-
-// Servers that are named like members of a fleet are imported as instances: an import of the fleet would take all
-// servers with such names, also those of other states.
-func TestReport_Import_Members(t *testing.T) {
-	r := report(server("ins_1", "train-0", member("train")), server("ins_2", "x"))
-	config := r.Import()
+// Without a usable slug and number of GPUs, the query has no filters. Servers that are named like members of a fleet are
+// imported as instances: an import of the fleet would take all servers with such names, also those of other states.
+func TestReport_Import_UnusualServers(t *testing.T) {
+	config := report(
+		server("ins_1", "train-0", member("train")),
+		server("ins_2", "w", func(s *unmanaged.Server) { s.GPU = rental.InstanceGPU{Slug: "a,b"} }),
+	).Import()
 	if blocks := parse(t, config); len(blocks) != 4 || strings.Contains(config, "gpurent_fleet") ||
-		!strings.Contains(config, ", named like a member of the fleet \"train\"\n") {
+		!strings.Contains(config, ", named like a member of the fleet \"train\"\n") ||
+		!strings.Contains(config, "  offer_query = {}\n}") {
 		t.Errorf("%d blocks:\n%s", len(blocks), config)
 	}
 }
