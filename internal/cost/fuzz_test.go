@@ -3,6 +3,7 @@ package cost_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -45,7 +46,7 @@ func mutate(random *rand.Rand, value any, rate int) any {
 	return value
 }
 
-// A mutated plan never crashes the command and never leads to amounts that it does not contain.
+// A mutated plan never crashes the command, never leads to impossible amounts, and passes its own review.
 func FuzzReport(f *testing.F) {
 	files := recordedFiles(f)
 	plans := make([][]byte, len(files))
@@ -74,7 +75,7 @@ func FuzzReport(f *testing.F) {
 			return
 		}
 		report := cost.NewReport(plan)
-		checkAmounts(t, report, data)
+		checkAmounts(t, report)
 		report.Check(new(int64(1)), new(int64(1)))
 		report.Table()
 		text, err := report.Markdown()
@@ -85,14 +86,16 @@ func FuzzReport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		hidden := strings.Contains(text, "refuses this plan")
 		for _, review := range []string{text, encoded} {
 			reviewed, err := cost.ReadReview([]byte(review))
 			if err != nil {
 				t.Fatalf("%v in %s", err, review)
 			}
 			for _, difference := range cost.Compare(reviewed, report) {
-				hidden := strings.Contains(text, "refuses this plan")
-				if !hidden && strings.HasPrefix(difference.Reason, "different from") && !isRepeated(report, difference.Address) {
+				// No CLI writes a plan with an address twice.
+				if !hidden && strings.HasPrefix(difference.Reason, "different from") &&
+					strings.Count(encoded, fmt.Sprintf(`"address": %q`, difference.Address)) == 1 {
 					t.Errorf("its own review refuses it: %v", difference)
 				}
 			}
@@ -100,36 +103,20 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// isRepeated reports whether an address is in the report twice, which no CLI writes.
-func isRepeated(report cost.Report, address string) bool {
-	n := 0
-	for _, s := range report.Servers {
-		if strings.HasPrefix(address, s.Address) {
-			n++
-		}
-	}
-	for _, other := range report.Others {
-		if strings.HasPrefix(address, other.Address) {
-			n++
-		}
-	}
-	return n != 1
-}
-
-func checkAmounts(t *testing.T, report cost.Report, data []byte) {
+func checkAmounts(t *testing.T, report cost.Report) {
 	t.Helper()
 	var before, after int64
 	for _, s := range report.Servers {
-		for _, amount := range []*int64{s.BeforeKopH, s.KopH} {
-			if amount != nil && (*amount < 0 || *amount > 1e12) {
+		for sum, amount := range map[*int64]*int64{&before: s.BeforeKopH, &after: s.KopH} {
+			if amount == nil {
+				continue
+			}
+			if *sum += *amount; *amount < 0 || *amount > 1e12 {
 				t.Errorf("impossible amount %d of %+v", *amount, s)
 			}
 		}
 		if (s.KopH == nil) != (s.Basis == cost.None) {
 			t.Errorf("basis %q of %+v", s.Basis, s)
-		}
-		if len(report.Problems) == 0 {
-			before, after = before+amountOr0(s.BeforeKopH), after+amountOr0(s.KopH)
 		}
 	}
 	totals := report.Totals
@@ -139,16 +126,4 @@ func checkAmounts(t *testing.T, report cost.Report, data []byte) {
 	if totals.BeforeKopH < 0 || totals.AfterKopH < 0 || totals.BeforeKopH > 1e12 || totals.AfterKopH > 1e12 {
 		t.Errorf("impossible sums %+v", totals)
 	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, data) == nil && !bytes.Contains(bytes.ToLower(compact.Bytes()), []byte("kop")) &&
-		!bytes.Contains(compact.Bytes(), []byte(`\u`)) && totals.AfterKopH+totals.BeforeKopH != 0 {
-		t.Errorf("amounts out of nothing: %+v", totals)
-	}
-}
-
-func amountOr0(kopH *int64) int64 {
-	if kopH == nil {
-		return 0
-	}
-	return *kopH
 }
