@@ -191,8 +191,8 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 			f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
 			err := f.run(t.Context(), t)
 			wantContains(t, "the error", fmt.Sprint(err), test.want...)
-			if f.savedKey(t) != oldKey || f.service.deleted[0] != "key_new by gpr_NEWK" ||
-				slices.Contains(f.service.deleted, "key_old by gpr_OLDK") {
+			revoked := slices.Compact(f.service.deleted) // with repetitions
+			if f.savedKey(t) != oldKey || !slices.Equal(revoked, []string{"key_new by gpr_NEWK"}) {
 				t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.service.deleted)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -122,25 +123,27 @@ func TestNewReportWithPrices(t *testing.T) {
 	}
 }
 
-// Servers with equal queries share one list of offers.
+// Servers with equal queries share one list of offers, however long the plan takes: in a bubble, no time passes.
 func TestNewReportWithPrices_ReadsOffersOnce(t *testing.T) {
-	lists := 0
-	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
-		lists++
-		return respond(request, http.StatusOK, `{"data": [], "next_cursor": null}`)
+	synctest.Test(t, func(t *testing.T) {
+		lists := 0
+		transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+			lists++
+			return respond(request, http.StatusOK, `{"data": [], "next_cursor": null}`)
+		})
+		client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
+		change.Change.Actions = []string{"create"}
+		change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 60, "offer_query": {}}`)
+		changes := slices.Repeat([]resourceChange{change}, 300)
+		report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2", Changes: changes})
+		if err != nil || len(report.Servers) != len(changes) || lists != 1 {
+			t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
+		}
 	})
-	client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
-	change.Change.Actions = []string{"create"}
-	change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 60, "offer_query": {}}`)
-	changes := slices.Repeat([]resourceChange{change}, 300)
-	report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2", Changes: changes})
-	if err != nil || len(report.Servers) != len(changes) || lists != 1 {
-		t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
-	}
 }
 
 type answerFunc func(*http.Request) (*http.Response, error)
