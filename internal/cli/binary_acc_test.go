@@ -34,17 +34,6 @@ resource "gpurent_instance" "server" {
 }
 `
 
-// eventually waits up to a minute until a condition that another process fulfils is true.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if condition() {
-			return
-		}
-	}
-	t.Fatalf("after a minute, this is still false: %s", what)
-}
-
 // Ctrl-C during the create request or while the instance boots keeps the instance, untainted: the provider saves it
 // first. The next apply waits for it and creates no other.
 func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {

@@ -106,7 +106,8 @@ func (s *tlsService) leaks(t *testing.T, want int, texts map[string]string) {
 	}
 }
 
-// With GODEBUG=http2debug, the standard library logs headers and bodies of HTTP/2. Each command prints one line instead.
+// With GODEBUG=http2debug, the standard library logs headers and bodies of HTTP/2. Each command prints one line
+// instead.
 func TestStandardLog_LoginWritesNoSecret(t *testing.T) {
 	env := acctest.Start(t, fastPolling)
 	service := newTLSService(t, env)

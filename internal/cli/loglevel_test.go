@@ -24,13 +24,17 @@ func TestLimitLogLevel(t *testing.T) {
 			t.Setenv("TF_LOG", test.all)
 			t.Setenv("TF_LOG_PROVIDER", test.provider)
 			t.Setenv(envLogSDK, test.sdk)
+			t.Setenv(envLogFramework, "")
 			t.Setenv(envLogProvider, "")
 			if err := limitLogLevel(); err != nil {
 				t.Fatal(err)
 			}
-			if sdk, provider := os.Getenv(envLogSDK), os.Getenv(envLogProvider); sdk != test.wantSDK ||
-				provider != test.wantProvider {
-				t.Errorf("%s=%q %s=%q, want %q and %q", envLogSDK, sdk, envLogProvider, provider, test.wantSDK, test.wantProvider)
+			for name, want := range map[string]string{
+				envLogSDK: test.wantSDK, envLogFramework: test.wantProvider, envLogProvider: test.wantProvider,
+			} {
+				if got := os.Getenv(name); got != want {
+					t.Errorf("%s=%q, want %q", name, got, want)
+				}
 			}
 		})
 	}

@@ -114,9 +114,10 @@ func TestLogout_WarnsAboutEnvironment(t *testing.T) {
 		f := newFakeLogin(t)
 		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
 		t.Setenv("GPURENT_API_KEY", newKey)
-		if err := f.logout(t.Context(), f.screen); err != nil || !strings.Contains(f.stderr.String(), "GPURENT_API_KEY is set") {
-			t.Errorf("%v; stderr %q", err, &f.stderr)
+		if err := f.logout(t.Context(), f.screen); err != nil {
+			t.Error(err)
 		}
+		wantContains(t, "stderr", f.stderr.String(), "GPURENT_API_KEY is set")
 	})
 }
 

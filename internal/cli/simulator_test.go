@@ -60,8 +60,8 @@ func (s *simulatorProcess) send(method, address, body string, status int) string
 	return string(raw)
 }
 
-// The simulator prints its addresses, on a loopback interface by default, and the key of the account.
-func TestSimulator_PrintsLoopbackAddresses(t *testing.T) {
+// The simulator prints its addresses and the key of the account. TestCommands_VersionAndHelp checks the default address.
+func TestSimulator_PrintsAddresses(t *testing.T) {
 	s := startSimulator(t, "--clock", "manual", "--seed", "7")
 	defer s.kill()
 	s.send(http.MethodGet, s.BaseURL+"/me", "", http.StatusOK)
@@ -70,7 +70,7 @@ func TestSimulator_PrintsLoopbackAddresses(t *testing.T) {
 	s.send(http.MethodGet, s.ControlURL+"/health", "", http.StatusOK)
 	for _, address := range []string{s.BaseURL, s.ControlURL, s.ConsoleURL} {
 		if !strings.HasPrefix(address, "http://127.0.0.1:") {
-			t.Errorf("the simulator listens on %s", address)
+			t.Errorf("the simulator prints %s", address)
 		}
 	}
 }
@@ -81,7 +81,8 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIu1JjoJZcOJv0BAkiBPLXJzC
 func TestSimulator_State(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
 	first := startSimulator(t, "--state", file)
-	created := first.send(http.MethodPost, first.BaseURL+"/ssh-keys", `{"public_key": "`+publicKey+`"}`, http.StatusCreated)
+	created := first.send(http.MethodPost, first.BaseURL+"/ssh-keys", `{"public_key": "`+publicKey+`"}`,
+		http.StatusCreated)
 	var key struct{ ID string }
 	if err := json.Unmarshal([]byte(created), &key); err != nil {
 		t.Fatal(err)

@@ -115,7 +115,8 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	other.Write("import.tf", "")
 	other.Run("apply", "-auto-approve", "-no-color")
 	other.Run("plan", "-no-color", "-detailed-exitcode")
-	if stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w), state(t, other)); code != 0 || stderr != "" {
+	stdout, stderr, code = listUnmanaged(t, env, env.APIKey, "", state(t, w), state(t, other))
+	if code != 0 || stderr != "" {
 		t.Errorf("exit %d with both states: %s%s", code, stdout, stderr)
 	}
 }
