@@ -8,9 +8,11 @@ package contracttest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -67,8 +69,8 @@ func (c *Checker) Seen() map[string]int {
 	return maps.Clone(c.seen)
 }
 
-// Wrap returns a handler that calls next and validates each request and each complete response. It does not validate a
-// response that is cut on purpose (a panic, a hijacked connection).
+// Wrap returns a handler that calls next and validates each request and each response. It does not validate a response
+// that is cut on purpose by a panic.
 //
 // The handler expects whole paths, "/api/v1/…". It does not validate GET /api/v1/openapi.json and CORS preflight
 // requests, which are not operations of the API.
@@ -79,13 +81,10 @@ func (c *Checker) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		body, err := io.ReadAll(r.Body)
-		r = r.WithContext(r.Context()) // a copy, so that the caller's request keeps its body
 		if err != nil {
-			// The client disconnected, so the request is incomplete.
-			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err}))
-			next.ServeHTTP(w, r)
-			return
+			panic(http.ErrAbortHandler) // the client disconnected
 		}
+		r = r.WithContext(r.Context()) // a copy, so that the caller's request keeps its body
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		c.serve(next, w, r, body)
 	})
@@ -95,7 +94,11 @@ func (c *Checker) serve(next http.Handler, w http.ResponseWriter, r *http.Reques
 	x := newExchange(c.doc, r, body)
 	target := r.Method + " " + r.URL.RequestURI()
 	key := r.Header.Get("Authorization")
-	c.count(x)
+	if x.route != nil {
+		c.mu.Lock()
+		c.seen[x.operationID()]++
+		c.mu.Unlock()
+	}
 	if !c.allowInvalid {
 		for _, what := range slices.Concat(x.violations, x.undocumented) {
 			c.report(x, target, "request: "+what, body, key)
@@ -107,36 +110,27 @@ func (c *Checker) serve(next http.Handler, w http.ResponseWriter, r *http.Reques
 		x.violations = nil // reported; the response need not be a 4xx
 	}
 
-	rec := &recorder{ResponseWriter: w}
-	next.ServeHTTP(rec, r) // a panic skips the checks
-	if rec.incomplete || (rec.status == 0 && r.Context().Err() != nil) {
-		return
+	// The handler gets the headers that are already set, and the response is sent after the check.
+	response := httptest.NewRecorder()
+	maps.Copy(response.Header(), w.Header())
+	next.ServeHTTP(response, r) // a panic skips the checks
+	if r.Context().Err() != nil {
+		return // the client disconnected, so the handler may have given up
 	}
-	rec.finish()
-	for _, what := range x.checkResponse(r.Context(), rec.status, rec.header, rec.body.Bytes()) {
-		c.report(x, target, "response: "+what, rec.body.Bytes(), key)
+	for _, what := range x.checkResponse(r.Context(), response.Code, response.Header(), response.Body.Bytes()) {
+		c.report(x, target, "response: "+what, response.Body.Bytes(), key)
+	}
+	maps.Copy(w.Header(), response.Header())
+	w.WriteHeader(response.Code)
+	if _, err := response.Body.WriteTo(w); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
+		panic(http.ErrAbortHandler) // the client disconnected
 	}
 }
 
 // isUnchecked reports whether a request is not an operation of the API.
 func (c *Checker) isUnchecked(r *http.Request) bool {
-	switch r.Method {
-	case http.MethodGet:
-		return r.URL.Path == c.doc.base+"/openapi.json"
-	case http.MethodOptions:
-		return r.Header.Get("Access-Control-Request-Method") != ""
-	default:
-		return false
-	}
-}
-
-func (c *Checker) count(x *exchange) {
-	if x.route == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen[x.operationID()]++
+	return r.Method == http.MethodGet && r.URL.Path == c.doc.Servers[0].URL+"/openapi.json" ||
+		r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
 func (c *Checker) report(x *exchange, target, what string, body []byte, authorization string) {
@@ -157,8 +151,3 @@ func redact(authorization, text string) string {
 	}
 	return strings.ReplaceAll(text, secret, "***")
 }
-
-// failingReader returns the error of the client's request.
-type failingReader struct{ err error }
-
-func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

@@ -19,10 +19,9 @@ import (
 
 // document is the compiled contract. It is read-only after load, so all checkers share it.
 type document struct {
-	router       routers.Router
-	errorContent openapi3.Content // schema of all errors
-	base         string           // path of the base address
-	options      *openapi3filter.Options
+	*openapi3.T
+	router  routers.Router
+	options *openapi3filter.Options
 }
 
 // load compiles the contract once per process.
@@ -37,18 +36,12 @@ var load = sync.OnceValues(func() (*document, error) {
 	if err := makeStrict(doc); err != nil {
 		return nil, fmt.Errorf("tighten the contract: %w", err)
 	}
-	anyError := openapi3.NewSchemaRef("", errorSchema(doc))
-	if err := anyError.WalkSubtree(makeSchemaStrict); err != nil {
-		return nil, fmt.Errorf("tighten the error schema: %w", err)
-	}
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		return nil, fmt.Errorf("route the contract: %w", err)
 	}
 	return &document{
-		router:       router,
-		errorContent: openapi3.NewContentWithJSONSchemaRef(anyError),
-		base:         doc.Servers[0].URL,
+		T: doc, router: router,
 		options: &openapi3filter.Options{
 			MultiError:                        true,
 			IncludeResponseStatus:             true,
@@ -77,32 +70,8 @@ func utcTime(value string) error {
 	return nil
 }
 
-// errorSchema returns the schema of all errors with the codes of all error schemas.
-func errorSchema(doc *openapi3.T) *openapi3.Schema {
-	codes := make(map[string]bool)
-	for _, schema := range doc.Components.Schemas {
-		body := schema.Value.Properties["error"]
-		if body == nil {
-			continue
-		}
-		for _, code := range body.Value.Properties["code"].Value.Enum {
-			codes[fmt.Sprint(code)] = true
-		}
-	}
-	known := openapi3.NewStringSchema()
-	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		known.Enum = append(known.Enum, code)
-	}
-	body := openapi3.NewObjectSchema().
-		WithProperty("code", known).
-		WithProperty("message", openapi3.NewStringSchema()).
-		WithProperty("details", openapi3.NewObjectSchema().WithAnyAdditionalProperties()).
-		WithRequired([]string{"code", "message"})
-	return openapi3.NewObjectSchema().WithProperty("error", body).WithRequired([]string{"error"})
-}
-
 // makeStrict makes the response schemas stricter than the document: clients must tolerate unknown fields and values,
-// but the simulator must not send any.
+// but the simulator must not send any. The library has no option for this.
 func makeStrict(doc *openapi3.T) error {
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -133,4 +102,29 @@ func makeSchemaStrict(_ string, ref *openapi3.SchemaRef) error {
 		s.Enum = values
 	}
 	return nil
+}
+
+// Operation is an operation of the API.
+type Operation struct {
+	ID     string // operationId, for example "createInstance"
+	Method string // HTTP method in upper case
+	Path   string // path template below the base address, for example "/instances/{id}"
+	Scope  string // scope of the API key; "public": no key is needed; "optional": a key may be sent
+}
+
+// Operations returns all operations of the document, ordered by path and method.
+func Operations() []Operation {
+	doc, err := load()
+	if err != nil {
+		panic(err)
+	}
+	var all []Operation
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+		operations := doc.Paths.Value(path).Operations()
+		for _, method := range slices.Sorted(maps.Keys(operations)) {
+			op := operations[method]
+			all = append(all, Operation{op.OperationID, method, path, fmt.Sprint(op.Extensions["x-scope"])})
+		}
+	}
+	return all
 }
