@@ -1,50 +1,107 @@
-package main
+package bench
 
 import (
-	"os"
-	"path/filepath"
+	_ "embed"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-func TestVerdict(t *testing.T) {
-	control := sample{wall: time.Second, cpu: time.Second, peakKB: 1000}
-	s := scenario{name: "s", controlProgram: programControl, maxWall: 1.15, maxCPU: 1.5, maxMemory: 2}
-	for name, test := range map[string]struct {
-		provider sample
-		want     string
-	}{
-		"at the bounds":   {sample{1150 * time.Millisecond, 1500 * time.Millisecond, 2000, 9}, ""},
-		"too slow":        {sample{1200 * time.Millisecond, time.Second, 1000, 0}, "s: wall time: 1.20 s / 1.00 s = 1.20"},
-		"too much CPU":    {sample{time.Second, 2 * time.Second, 1000, 0}, "CPU time: 2000 ms / 1000 ms = 2.00 > 1.50"},
-		"too much memory": {sample{time.Second, time.Second, 3000, 0}, "peak memory: 3 MB / 1 MB = 3.00 > 2.00"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := verdict([]row{{s, control, control}, {s, test.provider, control}})
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
+// row is the result of a scenario.
+type row struct {
+	scenario
+	samples [2]sample // by side
+}
+
+// figure compares a quantity of the two sides.
+type figure struct {
+	name     string
+	values   [2]float64
+	unit     string
+	maxRatio float64 // 0 for no bound
+}
+
+func (r row) figures() []figure {
+	a, b := r.samples[0], r.samples[1]
+	const megabyte = 1e6
+	figures := []figure{
+		{"wall time", [...]float64{a.wall.Seconds(), b.wall.Seconds()}, "s", r.maxRatio},
+		{"CPU time", [...]float64{a.cpu.Seconds(), b.cpu.Seconds()}, "s", 0},
+		{"peak memory", [...]float64{float64(a.memory) / megabyte, float64(b.memory) / megabyte}, "MB", 0},
 	}
-	limited := scenario{name: "s", servers: 200, limited: true, maxFloor: 1.15}
-	slow := sample{wall: 40 * time.Second}
-	const want = "s: wall time / floor: 40.00 s / 34.00 s = 1.18 > 1.15"
-	if err := verdict([]row{{limited, slow, control}}); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %q", err, want)
+	if r.fleet {
+		ideal := figure{"wall time / ideal", [...]float64{a.wall.Seconds(), r.ideal().Seconds()}, "s", r.maxIdeal}
+		figures = append(figures, ideal)
 	}
-	if err := verdict([]row{{scenario{}, sample{wall: time.Hour}, control}}); err != nil {
-		t.Errorf("error %v without bounds", err)
+	return figures
+}
+
+func (f figure) exceeded() bool { return f.maxRatio > 0 && f.values[0]/f.values[1] > f.maxRatio }
+
+// String returns, for example, "3.03 s / 2.95 s = 1.03 ≤ 1.25", or "none" without the second value.
+func (f figure) String() string {
+	if f.values[1] == 0 {
+		return "none"
+	}
+	ratio := f.values[0] / f.values[1]
+	text := fmt.Sprintf("%.2f %s / %.2f %s = %.2f", f.values[0], f.unit, f.values[1], f.unit, ratio)
+	switch {
+	case f.exceeded():
+		return fmt.Sprintf("%s > %.2f", text, f.maxRatio)
+	case f.maxRatio > 0:
+		return fmt.Sprintf("%s ≤ %.2f", text, f.maxRatio)
+	default:
+		return text
 	}
 }
 
-func TestReadUsage_SeveralProcesses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "usage")
-	if err := os.WriteFile(file, []byte("40000000 30000\n60000000 20000\n"), fileMode); err != nil {
+// String returns a line of the table.
+func (r row) String() string {
+	line := fmt.Sprintf("| %s | %d / %d |", r.name, r.samples[0].requests, r.samples[1].requests)
+	for _, f := range r.figures() {
+		line += fmt.Sprintf(" %s |", f)
+	}
+	return line + "\n"
+}
+
+//go:embed page.tmpl
+var page string
+
+// guide returns the guide "Measurements" with the results.
+func guide(t *testing.T, rows []row) string {
+	t.Helper()
+	cli, err := acctest.CLI()
+	if err != nil {
 		t.Fatal(err)
 	}
-	cpu, peakKB, err := readUsage(file)
-	if err != nil || cpu != 100*time.Millisecond || peakKB != 30000 {
-		t.Errorf("%v, %d kB, %v; want the sum and the maximum", cpu, peakKB, err)
+	servers := "| scenario | requests | wall time | CPU time | peak memory |\n|---|---:|---:|---:|---:|\n"
+	fleets := "| scenario | requests | wall time | CPU time | peak memory | wall time / ideal |\n" +
+		"|---|---:|---:|---:|---:|---:|\n"
+	for _, r := range rows {
+		if r.fleet {
+			fleets += r.String()
+		} else {
+			servers += r.String()
+		}
+	}
+	measured := fmt.Sprintf("Measured on %s with %s on %s/%s with %d processors.",
+		time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	return strings.NewReplacer("MEASURED", measured, "SERVERS\n", servers, "FLEETS\n", fleets).Replace(page)
+}
+
+func TestFigure(t *testing.T) {
+	for want, f := range map[string]figure{
+		"1.15 s / 1.00 s = 1.15 ≤ 1.15": {values: [...]float64{1.15, 1}, unit: "s", maxRatio: 1.15},
+		"1.20 s / 1.00 s = 1.20 > 1.15": {values: [...]float64{1.2, 1}, unit: "s", maxRatio: 1.15},
+		"60.00 MB / 50.00 MB = 1.20":    {values: [...]float64{60, 50}, unit: "MB"},
+		"none":                          {values: [...]float64{1, 0}, unit: "s", maxRatio: 1.15},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

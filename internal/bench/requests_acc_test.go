@@ -1,9 +1,8 @@
-package main
+package bench
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -13,120 +12,102 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-const (
-	// pageSize is the number of instances on a page of a list.
-	pageSize = 200
-	// cacheTTL is how long the provider reads instances from one list. A slower CLI needs another list.
-	cacheTTL = 30 * time.Second
-)
-
-// maxPlanRequests returns the bound for the plan of new servers with offer ids. A market of several pages needs a
-// request for each, up to five.
-func maxPlanRequests(offers int) int { return 6 + min((offers-1)/pageSize, 4) }
-
-// maxRefreshRequests returns the bound for a refresh with this duration.
-func maxRefreshRequests(servers int, took time.Duration) int {
-	return (servers/pageSize + 2) * (1 + int(took/cacheTTL))
-}
-
-// maxCreateRequests returns the bound for a creation with -parallelism=50, which waits until every server is ready.
-func maxCreateRequests(servers int) int { return servers*3/2 + 15 }
-
-// maxDestroyRequests returns the bound for a destruction with -parallelism=50.
-func maxDestroyRequests(servers int) int { return servers*13/10 + 5 }
-
 // scaledPolling is the default poll interval on a clock with the time scale 2.
 const scaledPolling = `poll_interval = "2500ms"`
 
-// startUnlimited starts a simulator without a rate limit that has an offer for each server. Its clock runs at twice the
-// real time.
-func startUnlimited(t *testing.T, servers int) *acctest.Env {
+// start starts a simulator with a real clock and the given rate limits, 0 for none. It has an offer for each server.
+func start(
+	t *testing.T, servers int, clockSpeed float64, perKey, perAddress int, options ...acctest.Option,
+) *acctest.Env {
 	t.Helper()
 	// These quirks need additional requests.
 	quirks := acctest.WithoutQuirks("status-after-work", "gateway-errors", "small-pages", "lagging-list",
 		"lagging-status", "optional-fields-absent", "strange-neighbours")
-	env := acctest.Start(t, quirks, func(c *simulator.Config) {
-		c.Clock, c.Step, c.TimeScale, c.MarketScale = simulator.ClockReal, 0, 2, 1+servers/offersPerScale
-	})
-	env.SetRateLimit(0, 0)
-	setAccount(t, env, servers)
-	return env
-}
-
-func setAccount(t *testing.T, env *acctest.Env, servers int) {
-	t.Helper()
+	clock := func(c *simulator.Config) {
+		c.Clock, c.Step, c.TimeScale, c.MarketScale = simulator.ClockReal, 0, clockSpeed, 1+servers/offersPerScale
+	}
+	env := acctest.Start(t, append(options, quirks, clock)...)
+	env.SetRateLimit(perKey, perAddress)
 	account := simulator.AccountPatch{BalanceKop: new(int64(balanceKop)), MaxInstances: new(int64(servers))}
 	if err := env.SetAccount(account); err != nil {
 		t.Fatal(err)
 	}
+	return env
 }
 
-func offerIDs(env *acctest.Env) (ids []string) {
-	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { ids = append(ids, o.ID) })
-	return ids
+// sizes returns numbers of servers: a small one in a short run.
+func sizes(whole ...int) []int {
+	if acctest.Whole() {
+		return whole
+	}
+	return []int{60}
 }
 
-// countRequests runs a command and checks the number of its requests.
-func countRequests(
-	t *testing.T, env *acctest.Env, w *acctest.Workspace, bound func(time.Duration) int, command ...string,
-) {
+// expectRequests runs a command, which sends at most the given number of requests. A command of more than 30 seconds,
+// such as a refresh that finds its listing expired, may send that number again in each further 30 seconds.
+func expectRequests(t *testing.T, env *acctest.Env, w *acctest.Workspace, most int, command ...string) {
 	t.Helper()
 	env.ClearRequests()
 	begin := time.Now()
 	w.Run(command...)
-	limit, endpoints := bound(time.Since(begin)), map[string]int{}
-	requests := env.Requests()
-	for _, r := range requests {
-		collection, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
-		endpoints[r.Method+" "+collection]++
+	if command[0] == "plan" {
+		const cacheTTL = 30 * time.Second
+		most *= 1 + int(time.Since(begin)/cacheTTL)
 	}
-	var text []string
-	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
-		text = append(text, fmt.Sprintf("%d %s", endpoints[name], name))
+	count := map[string]int{}
+	for _, r := range env.Requests() {
+		count[r.Method]++
 	}
-	t.Logf("%s: %d requests (≤ %d): %s", command[0], len(requests), limit, strings.Join(text, ", "))
-	if len(requests) > limit {
-		t.Errorf("%s: %d requests, want at most %d", strings.Join(command, " "), len(requests), limit)
+	requests := len(env.Requests())
+	t.Logf("%v: %d requests (≤ %d): %v", command, requests, most, count)
+	if requests > most {
+		t.Errorf("%v: %d requests, want at most %d", command, requests, most)
 	}
 }
 
-func TestAccRequests(t *testing.T) {
+func TestAccRequests_Instances(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	sizes := []int{60}
-	if acctest.Whole() {
-		sizes = []int{200, 500, 1000}
-	}
-	for _, servers := range sizes {
-		t.Run(fmt.Sprint(servers), func(t *testing.T) {
+	for _, n := range sizes(200, 500, 1000) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			testRequests(t, servers)
+			env := start(t, n, 2, 0, 0)
+			w := env.Workspace(providerConfig(scaledPolling) + serversConfig(n))
+			const parallel = "-parallelism=50"
+			expectRequests(t, env, w, n/200+10, "plan", "-out=plan", parallel)
+			expectRequests(t, env, w, n*16/10+20, "apply", parallel, "plan")
+			expectRequests(t, env, w, n/200+4, "plan", "-detailed-exitcode", "-parallelism=10")
+			expectRequests(t, env, w, n/200+4, "plan", "-detailed-exitcode", parallel)
+			expectRequests(t, env, w, 1, "plan", "-target=gpurent_instance.server[7]")
+			expectRequests(t, env, w, n*13/10+10, "destroy", "-auto-approve", parallel)
+			if err := env.NothingLeft("instances"); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
 
-func testRequests(t *testing.T, servers int) {
-	t.Helper()
-	env := startUnlimited(t, servers)
-	offers := offerIDs(env)
-	w := env.Workspace(serversConfig(scaledPolling, "gpu", offers[:servers]))
-	constant := func(n int) func(time.Duration) int { return func(time.Duration) int { return n } }
-	refresh := func(took time.Duration) int { return maxRefreshRequests(servers, took) }
-	const parallel = "-parallelism=50"
-	countRequests(t, env, w, constant(maxPlanRequests(len(offers))), "plan", "-out=plan", parallel)
-	countRequests(t, env, w, constant(maxCreateRequests(servers)), "apply", parallel, "plan")
-	countRequests(t, env, w, refresh, "plan", "-detailed-exitcode", "-parallelism=10")
-	countRequests(t, env, w, refresh, "plan", "-detailed-exitcode", parallel)
-	countRequests(t, env, w, constant(1), "plan", "-target=gpurent_instance.server[7]")
-	countRequests(t, env, w, constant(maxDestroyRequests(servers)), "destroy", "-auto-approve", parallel)
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
+// A fleet needs a request for each member that it creates or destroys, and one for each page of a list.
+func TestAccRequests_Fleet(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	for _, n := range sizes(200, 1000, 5000) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			env := start(t, n, 2, 0, 0)
+			w := env.Workspace(providerConfig(scaledPolling) + fleetConfig(n))
+			pages := n/200 + 1
+			expectRequests(t, env, w, 6+4*pages, "plan", "-out=plan")
+			expectRequests(t, env, w, n*115/100+15+10*pages, "apply", "plan")
+			expectRequests(t, env, w, pages+1, "plan", "-detailed-exitcode")
+			expectRequests(t, env, w, pages+1, "plan", "-refresh=false", "-detailed-exitcode")
+			expectRequests(t, env, w, n*13/10+10, "destroy", "-auto-approve")
+		})
 	}
 }
 
 // Instances that wait share one list of offers in each look interval, which is a minute by default, and send no
 // requests with the key. The looks of a simulated hour take 18 seconds.
-func TestAccRequests_Waiting(t *testing.T) {
+func TestAccRequests_WaitingForOffers(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const lookInterval = 300 * time.Millisecond
@@ -134,18 +115,14 @@ func TestAccRequests_Waiting(t *testing.T) {
 	if acctest.Whole() {
 		servers, looks = 50, 60
 	}
-	env := startUnlimited(t, servers)
+	env := start(t, servers, 2, 0, 0)
 	env.AddSSHKey()
 	for _, offer := range env.Offers("gpu=h100_sxm&limit=200") {
 		if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const config = `
-provider "gpurent" {
-  poll_interval = %q
-}
-
+	w := env.Workspace(providerConfig(fmt.Sprintf("poll_interval = %q", lookInterval/12)) + fmt.Sprintf(`
 resource "gpurent_instance" "server" {
   count          = %d
   name           = "server-${count.index}"
@@ -154,8 +131,7 @@ resource "gpurent_instance" "server" {
   offer_query    = { gpu = ["h100_sxm"] }
   wait_for_offer = %q
 }
-`
-	w := env.Workspace(fmt.Sprintf(config, lookInterval/12, servers, time.Duration(looks)*lookInterval))
+`, servers, time.Duration(looks)*lookInterval))
 	env.ClearRequests()
 	if output, err := w.Try("apply", "-auto-approve", "-no-color", "-parallelism=50"); err == nil {
 		t.Errorf("an apply without offers succeeded:\n%s", output)
@@ -175,12 +151,8 @@ resource "gpurent_instance" "server" {
 	}
 }
 
-// The API has no request for a single SSH key, template or API key: a refresh lists each kind.
-func TestAccRequests_KeysAndTemplates(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	env := startUnlimited(t, 0)
-	w := env.Workspace(`
+// keysAndTemplates has ten objects of each other type that the account has.
+const keysAndTemplates = `
 resource "gpurent_template" "test" {
   count = 10
   name  = "template-${count.index}"
@@ -203,32 +175,36 @@ locals {
   # The lengths of the two fields of a key are not printable, so that a string can not have them.
   header = base64decode("AAAAC3NzaC1lZDI1NTE5AAAAIA==")
 }
-`)
+`
+
+// The API has no request for a single SSH key, template or API key: a refresh lists each kind.
+func TestAccRequests_KeysAndTemplates(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	env := start(t, 0, 2, 0, 0)
+	w := env.Workspace(keysAndTemplates)
 	w.Run("apply", "-auto-approve", "-parallelism=50")
 	const kinds = 3
-	countRequests(t, env, w, func(time.Duration) int { return kinds + 2 }, "plan", "-detailed-exitcode")
+	expectRequests(t, env, w, kinds+2, "plan", "-detailed-exitcode")
 }
 
 // Four runs share a key whose rate limit is already exhausted. All of them succeed, and every server is in a state.
-func TestAccRateLimit_FourRunsWithOneKey(t *testing.T) {
+func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const runs, each, perKey, perAddress = 4, 40, 120, 60
-	env := acctest.Start(t, func(c *simulator.Config) {
-		// A minute of the simulator takes three seconds.
-		c.Clock, c.Step, c.TimeScale, c.MarketScale = simulator.ClockReal, 0, 20, 1+runs*each/offersPerScale
-	})
-	setAccount(t, env, runs*each)
-	env.SetRateLimit(0, 0)
-	offers := offerIDs(env)[:runs*each]
-	env.SetRateLimit(perKey, perAddress)
+	env := start(t, runs*each, 20, perKey, perAddress) // a minute of the simulator takes three seconds
+	// The runs compete for the same offers.
+	servers := strings.Replace(serversConfig(each), "{}", "{ max_attempts = 50 }", 1)
+	var workspaces [runs]*acctest.Workspace
+	for run := range workspaces {
+		workspaces[run] = env.Workspace(providerConfig(`poll_interval = "250ms"`) + servers)
+	}
 	for range perKey {
 		acctest.Fetch[struct{}](env, "me")
 	}
 	var group sync.WaitGroup
-	for run := range runs {
-		config := serversConfig(`poll_interval = "250ms"`, fmt.Sprintf("run%d", run), offers[run*each:(run+1)*each])
-		w := env.Workspace(config)
+	for run, w := range workspaces {
 		group.Go(func() {
 			for _, command := range [][]string{
 				{"apply", "-auto-approve", "-parallelism=50"}, {"plan", "-detailed-exitcode"},
@@ -244,4 +220,45 @@ func TestAccRateLimit_FourRunsWithOneKey(t *testing.T) {
 	if err := env.Left("instances?limit=200", runs*each); err != nil {
 		t.Error(err)
 	}
+}
+
+// A plan ends soon if everything is gone or nothing answers. The time is from its first request to its last, because the
+// CLI is slow on a busy machine.
+func TestAccRequests_ThingsMissingOrAPIDown(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	const n, most = 20, 15 * time.Second
+	env := start(t, 2*n, 1, 0, 0)
+	existing := env.Workspace(keysAndTemplates + serversConfig(n) + fleetConfig(n))
+	existing.Run("apply", "-auto-approve", "-parallelism=50")
+	planned := env.Workspace(serversConfig(n) + fleetConfig(n))
+	plan := func(w *acctest.Workspace, reason string) {
+		env.ClearRequests()
+		_, err := w.Try("plan", "-detailed-exitcode")
+		requests := env.Requests()
+		took := requests[len(requests)-1].At.Sub(requests[0].At)
+		t.Logf("%s: %d requests in %s", reason, len(requests), took)
+		if err == nil || took > most {
+			t.Errorf("%s: %s, want at most %s, and changes or an error: %v", reason, took, most, err)
+		}
+	}
+	for fault, reason := range map[simulator.Fault]string{
+		{Drop: simulator.DropBefore}:    "the connections are cut",
+		{Status: http.StatusBadGateway}: "a proxy answers",
+	} {
+		if err := env.AddFault(fault); err != nil {
+			t.Fatal(err)
+		}
+		plan(existing, "refresh: "+reason)
+		plan(planned, "new servers: "+reason)
+		env.ClearFaults()
+	}
+	for _, list := range []string{"instances", "templates", "ssh-keys", "api-keys"} {
+		acctest.List(env, list+"?limit=200", func(one struct{ ID, Slug, Owner string }) {
+			if one.Owner != "catalog" && one.ID != env.OwnKeyID() {
+				env.Delete(list + "/" + one.ID + one.Slug)
+			}
+		})
+	}
+	plan(existing, "refresh: everything is missing")
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"os"
@@ -10,13 +10,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// maxSize is the bound for a release, in bytes. An empty provider has 17.4 MB. The goal is 22.0 MB.
+// maxSize is the bound for a release, in bytes. An empty provider has 17.4 MB. The goal is 22.5 MB.
 const maxSize = 23_000_000
 
 func TestBinarySize(t *testing.T) {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", "amd64")
 	file := filepath.Join(t.TempDir(), "provider")
+	releaseFlags := []string{"-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w"}
 	if err := clis.Build(t.Context(), filepath.Join("..", ".."), ".", file, releaseFlags...); err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,13 @@
-// Command control is the provider without requests. It decodes and encodes plans and states as the provider does, reads
-// every resource as its state, and creates every resource as planned. The difference to the
-// provider is the cost of its requests and of its processing of the responses.
-package main
+package bench
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
@@ -17,19 +16,33 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
+// providerFile is the name of a provider's program.
+const providerFile = "terraform-provider-gpurent"
+
 // gcPercent is the value of the provider.
 const gcPercent = 400
 
-func main() {
-	if err := serve(); err != nil {
+// control is the provider without requests. It decodes and encodes plans and states as the provider does, reads every
+// resource as its state, and creates every resource as planned.
+type control struct {
+	tfprotov6.ProviderServer
+	schema *tfprotov6.GetProviderSchemaResponse
+}
+
+// TestMain serves the control if a CLI has started the tests under the name of the provider.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != providerFile {
+		os.Exit(m.Run())
+	}
+	if err := serveControl(); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
-// serve starts as the provider does in internal/cli: without logs that the CLI discards, and with infrequent garbage
-// collection.
-func serve() error {
+// serveControl starts as the provider does in internal/cli: without logs that the CLI discards, and with infrequent
+// garbage collection.
+func serveControl() error {
 	debug.SetGCPercent(gcPercent)
 	if err := errors.Join(os.Setenv("TF_LOG_SDK", "OFF"), os.Setenv("TF_LOG_PROVIDER_GPURENT", "OFF")); err != nil {
 		return err
@@ -47,13 +60,7 @@ func serve() error {
 	})
 }
 
-// control is the provider's server without a configuration: without a client it sends no requests.
-type control struct {
-	tfprotov6.ProviderServer
-	schema *tfprotov6.GetProviderSchemaResponse
-}
-
-// ConfigureProvider leaves the provider without a client.
+// ConfigureProvider leaves the provider without a client, so that it sends no requests.
 func (control) ConfigureProvider(
 	context.Context, *tfprotov6.ConfigureProviderRequest,
 ) (*tfprotov6.ConfigureProviderResponse, error) {

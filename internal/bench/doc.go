@@ -1,0 +1,2 @@
+// Package bench counts the requests of plans and applies, and measures their time. It has only tests.
+package bench
