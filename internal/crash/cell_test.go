@@ -34,7 +34,7 @@ type cell struct {
 // newCell starts a service and creates a workspace.
 func newCell(t *testing.T, tb *table, i *interceptor) *cell {
 	t.Helper()
-	c := &cell{T: t, table: tb, interceptor: i}
+	c := &cell{T: t, table: tb, interceptor: i, counts: counts{}}
 	// Each cell has exactly one failure. With these quirks, it would be unclear which failure lost something.
 	c.env = acctest.Start(t, acctest.WithWrap(i.wrap), acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	// GOGC=400 saves a quarter of the CPU time.
@@ -58,7 +58,7 @@ func (c *cell) test() {
 		c.Fatal(c.interceptor.err)
 	}
 	if c.interceptor.failure.kills {
-		c.counts.kills = 1
+		c.counts["kills"] = 1
 		if c.interceptor.killed == 0 {
 			c.Fatal("there was no provider to kill")
 		}
@@ -99,7 +99,7 @@ func (c *cell) removeTruncatedState() {
 	if !c.workspace.PutAsideTorn() {
 		return
 	}
-	c.counts.truncated = 1
+	c.counts["truncated states"] = 1
 	c.logOutput("the truncated state was renamed", "", 0)
 	if c.exitCode != -1 {
 		c.Error("the CLI was not killed, but left a truncated state")

@@ -89,7 +89,7 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 					c.command(0, "untaint", "gpurent_fleet.crash") // as in the error
 				}
 				output := c.apply()
-				c.counts.recovered = recoveredMembers(output)
+				c.counts["recovered"] = recoveredMembers(output)
 				if change.nextSize > 0 || change.prepare != nil && change.flags == nil && change.next != nil {
 					c.checkSize(change.nextSize, output)
 				} else {
@@ -178,15 +178,19 @@ func (c *cell) checkMembers(size int) {
 	}
 	now, state := readAccount(c.env), members(c.workspace)
 	if orphans := without(now.live, state[:]); len(orphans) > 0 || len(now.live) != left {
-		c.counts.orphans += len(orphans)
+		c.counts["orphaned"] += len(orphans)
 		c.Errorf("%d instances exist, want %d; not in the state: %v", len(now.live), left, orphans)
 	}
 	for slot, member := range state {
 		before, after, live := inSlot(c.before.all, slot), inSlot(now.all, slot), inSlot(now.live, slot)
 		ran := slices.IndexFunc(before, func(o object) bool { return c.keeps && o.Status == "running" })
 		rented := len(after) - len(before)
-		if most := missing(slot < size && ran < 0); rented > most || rented < most && left > 0 {
-			c.counts.duplicates += max(rented-most, 0)
+		most := 0
+		if slot < size && ran < 0 {
+			most = 1
+		}
+		if rented > most || rented < most && left > 0 {
+			c.counts["rented twice"] += max(rented-most, 0)
 			c.Errorf("slot %d: %d instances were rented, want %d: %v", slot, rented, most, after)
 		}
 		switch {
@@ -213,7 +217,7 @@ func (c *cell) checkSize(size int, output string) {
 			output += c.command(0, append([]string{"plan"}, c.flags...)...)
 		}
 		if !strings.Contains(output, other.ID) {
-			c.counts.orphans++
+			c.counts["orphaned"]++
 			c.Errorf("instance %v is in no state, and the output does not name it", other)
 		}
 	}
@@ -222,18 +226,10 @@ func (c *cell) checkSize(size int, output string) {
 	}
 	for slot := range fleetSize {
 		if rented := len(inSlot(now.all, slot)) - len(inSlot(c.before.all, slot)); rented > 1 {
-			c.counts.duplicates += rented - 1
+			c.counts["rented twice"] += rented - 1
 			c.Errorf("slot %d: %d instances were rented", slot, rented)
 		}
 	}
-}
-
-// missing returns the number of instances to rent for a slot.
-func missing(isMissing bool) int {
-	if isMissing {
-		return 1
-	}
-	return 0
 }
 
 // inSlot returns the instances with the name of a member.

@@ -30,8 +30,8 @@ func TestAccTruncatedState_withBackup(t *testing.T) {
 	c := testTruncated(t, &table{config: withKeys, servers: addresses, check: checkReapply, prepare: func(c *cell) {
 		c.command(0, "apply", "-auto-approve", "-target=gpurent_instance.quoted")
 	}})
-	if c.counts.recovered != len(addresses)-1 {
-		t.Errorf("%d servers were recovered, want all except the one in the backup", c.counts.recovered)
+	if c.counts["recovered"] != len(addresses)-1 {
+		t.Errorf("%d servers were recovered, want all except the one in the backup", c.counts["recovered"])
 	}
 }
 
@@ -44,7 +44,7 @@ func testTruncated(t *testing.T, table *table) *cell {
 	c.workspace.Tear()
 	c.plan(1)       // the CLI rejects the state
 	c.exitCode = -1 // as after a kill
-	if c.removeTruncatedState(); c.counts.truncated != 1 {
+	if c.removeTruncatedState(); c.counts["truncated states"] != 1 {
 		t.Fatal("the truncated state was not detected")
 	}
 	table.check(c)
