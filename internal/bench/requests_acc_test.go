@@ -222,8 +222,8 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 	}
 }
 
-// A plan ends soon if everything is gone or nothing answers. The time is from its first request to its last, because the
-// CLI is slow on a busy machine.
+// A plan ends soon if everything is gone or nothing answers. The time is from its first request to its last, because
+// the CLI is slow on a busy machine.
 func TestAccRequests_ThingsMissingOrAPIDown(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

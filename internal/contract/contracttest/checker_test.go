@@ -77,7 +77,9 @@ func (e exchangeCase) serve(w http.ResponseWriter, _ *http.Request) {
 	})
 	setHeaders(w.Header(), e.responseHeader)
 	w.WriteHeader(e.status)
-	io.WriteString(w, e.response)
+	if _, err := io.WriteString(w, e.response); err != nil {
+		panic(err)
+	}
 }
 
 func setHeaders(header http.Header, values map[string]string) {
