@@ -24,7 +24,7 @@ var (
 
 // This test measures how long a CLI takes with the provider. It compares the provider with a control, which sends no
 // requests, or a fleet with as many instances with count. A result is the ratio of the two in one run, because times
-// depend on the machine. "make bench" measures everything; without flags, the test only shows that the measurement works.
+// depend on the machine. "make bench" measures everything; without flags, the test only shows that measuring works.
 func TestAccMeasurements(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	pattern := regexp.MustCompile(*only)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// counts are numbers of cells, of kills of a provider, and of servers that were recovered by the next apply, imported as
-// its plan suggested, rented twice, or orphaned (in no state at the end). The state files are those that a killed CLI
-// truncated. Keys and templates that are left over cost nothing. Open API keys are ephemeral ones that were not revoked.
+// counts are numbers of cells, of kills of a provider, and of servers that were recovered by the next apply, imported
+// as its plan suggested, rented twice, or orphaned (in no state at the end). The state files are those that a killed
+// CLI truncated. Keys and templates that are left over cost nothing. Open API keys are ephemeral and were not revoked.
 type counts map[string]int
 
 // totals are the sums for a table.

@@ -44,7 +44,6 @@ var load = sync.OnceValues(func() (*document, error) {
 		T: doc, router: router,
 		options: &openapi3filter.Options{
 			MultiError:                        true,
-			IncludeResponseStatus:             true,
 			RejectWhenRequestBodyNotSpecified: true,
 			SkipSettingDefaults:               true, // validation must not change the request
 			AuthenticationFunc:                openapi3filter.NoopAuthenticationFunc,

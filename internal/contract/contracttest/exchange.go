@@ -146,8 +146,8 @@ func (x *exchange) checkResponse(ctx context.Context, status int, header http.He
 	return broken
 }
 
-// checkError validates the response to an unknown operation. With a status of createInstance, which has most of them, it
-// must be that error, and with another one, such as 405, it must be the error not_found.
+// checkError validates the response to an unknown operation. With a status of createInstance, which has most of them,
+// it must be that error, and with another one, such as 405, it must be the error not_found.
 func (d *document) checkError(status int, body []byte) []string {
 	responses := d.Paths.Value("/instances").Post.Responses
 	response := responses.Status(status)
