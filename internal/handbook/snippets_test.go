@@ -1,8 +1,10 @@
 package handbook_test
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,6 +43,19 @@ func TestSnippets_AllAreTested(t *testing.T) {
 	}
 	if len(pages) < 30 {
 		t.Errorf("only %d pages were found", len(pages))
+	}
+}
+
+// demoStep matches a step of the demo. Its groups are the name and what the CLI prints.
+var demoStep = regexp.MustCompile(`(?m)^step '?([a-z ]+?)'? '([^']+)'`)
+
+// The guide "Try it without spending" shows the steps of make demo, which compares what they print.
+func TestDemo_IsAsShown(t *testing.T) {
+	guide := readGuide(t, "try-without-spending.md")
+	for _, step := range demoStep.FindAllStringSubmatch(textOf(t, filepath.Join(acctest.Root(), "internal/tools/demo/story.sh")), -1) {
+		if line := fmt.Sprintf("\n%-10s %s", step[1], step[2]); !strings.Contains(guide, line) {
+			t.Errorf("the guide has no line %q", line)
+		}
 	}
 }
 

@@ -1,46 +1,30 @@
-// Command demo demonstrates the provider. It builds the provider, starts the simulator, and creates, changes and
-// destroys examples/team with Terraform or OpenTofu. It makes no request outside this machine, and costs no money.
-//
-// It prints each step and fails if a step has an unexpected result.
+// Command demo demonstrates the provider: story.sh creates, changes and destroys examples/team against the simulator,
+// with Terraform or OpenTofu from PATH, or built from source. It makes no request outside this machine.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-const example = "examples/team"
-
 func main() {
-	// SIGPIPE, for example in make demo | head, must stop the simulator, too.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
-	begin := time.Now()
-	out := &report{out: os.Stdout}
-	err := run(ctx, out)
-	if ctx.Err() != nil {
-		err = errors.New("interrupted; no process is left")
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
 	stop()
-	if err == nil {
-		out.line("\nThe demo passed in %.0f seconds.", time.Since(begin).Seconds())
-		err = out.err
-	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
+		fmt.Fprintln(os.Stderr, "The demo failed:", err)
 		os.Exit(1)
 	}
 }
 
-// run prepares a folder, the provider, the simulator and the CLI, runs the steps, and cleans up.
-func run(ctx context.Context, out *report) (err error) {
+func run(ctx context.Context) error {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
@@ -53,27 +37,24 @@ func run(ctx context.Context, out *report) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-
-	out.line("CLI        %s", cli)
-	var provider clis.Installed
-	err = out.step("provider", func() (string, error) {
-		provider, err = clis.Install(ctx, root, folder)
-		return "built", err
-	})
+	defer os.RemoveAll(folder)
+	fmt.Fprintf(os.Stdout, "CLI        %s\n", cli)
+	provider, err := clis.Install(ctx, root, folder)
 	if err != nil {
 		return err
 	}
-	sim, err := startSimulator(ctx, provider.Binary)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, sim.stop(err != nil)) }()
-	out.line("simulator  %s (one minute there takes one second)\n", sim.BaseURL)
-
 	work := filepath.Join(folder, "team")
-	if err := os.CopyFS(work, os.DirFS(filepath.Join(root, filepath.FromSlash(example)))); err != nil {
+	if err := os.CopyFS(work, os.DirFS(filepath.Join(root, "examples", "team"))); err != nil {
 		return err
 	}
-	return runSteps(ctx, out, newDriver(cli, provider, work, sim), newService(sim))
+	// A simulated hour takes a second.
+	script := exec.CommandContext(ctx, "sh", filepath.Join(root, "examples", "try-without-spending", "with-simulator.sh"),
+		"--time-scale", "3600", "--seed", "7", "--market", "still", "--",
+		"sh", filepath.Join(root, "internal", "tools", "demo", "story.sh")) //nolint:gosec // own paths
+	script.Dir, script.Stdout, script.Stderr = work, os.Stdout, os.Stderr
+	script.Env = clis.Environ("TF="+cli.Path, "TF_CLI_CONFIG_FILE="+provider.Config, "TF_VAR_poll_interval=200ms",
+		"TF_INPUT=0", "GPURENT_PROVIDER="+provider.Binary)
+	// The script stops the simulator before it ends.
+	script.Cancel = func() error { return script.Process.Signal(syscall.SIGTERM) }
+	return script.Run()
 }
