@@ -1,31 +1,13 @@
 package handbook_test
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	yaml "github.com/oasdiff/yaml3"
 )
-
-// parseYAML decodes a file of the examples.
-func parseYAML(t *testing.T, into any, path ...string) {
-	t.Helper()
-	if err := yaml.Unmarshal([]byte(textOf(t, example(path...))), into); err != nil {
-		t.Fatalf("%v: %v", path, err)
-	}
-}
-
-func githubWorkflow(t *testing.T, name string) workflow {
-	t.Helper()
-	var file workflow
-	parseYAML(t, &file, ciGitHub, ".github", "workflows", name)
-	return file
-}
 
 // The two examples have the same configuration and the same scripts, so that one set of tests covers both.
 func TestCI_ExamplesAgree(t *testing.T) {
@@ -36,78 +18,88 @@ func TestCI_ExamplesAgree(t *testing.T) {
 	}
 }
 
-// A secret is only in the steps that need it: other steps, and what they download, cannot read it. TestWorkflowsAreSafe
-// checks that no job has a secret.
-func TestCIGitHub_SecretsAreInTheStepsThatNeedThem(t *testing.T) {
-	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"
-	for name, want := range map[string]map[string]string{
-		"plan.yml":  {"Init": state, "Plan": rental},
-		"apply.yml": {"Init": state, "Plan": rental, "Apply": rental},
-		"drift.yml": {"Init": state, "Check": rental},
-	} {
-		got := map[string]string{}
-		for _, job := range githubWorkflow(t, name).Jobs {
-			for n, step := range job.Steps {
-				var secrets []string
-				for _, value := range step.Env {
-					if secret := settingReference.FindStringSubmatch(value); secret != nil && strings.Contains(value, "secrets.") {
-						secrets = append(secrets, secret[1])
-					}
-				}
-				if slices.Sort(secrets); secrets != nil {
-					got[cmp.Or(step.Name, fmt.Sprint("step ", n))] = strings.Join(secrets, " ")
-				}
-			}
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%s: steps have the secrets %v, want %v", name, got, want)
-		}
-	}
+// access is what a job of GitHub Actions may do, with the secrets of its steps, by name.
+type access struct {
+	On, If, Environment, Permissions string
+	Secrets                          map[string]string
 }
 
-// Only the job that applies has the secrets of the environment, and each token can write only what its job writes.
-func TestCIGitHub_JobsHaveTheirPermissions(t *testing.T) {
-	type access struct {
-		If, Environment string
-		Permissions     map[string]string
-	}
+// Only the job that applies has the secrets of the environment, each token can write only what its job writes, and a
+// secret is only in the steps that need it: other steps, and what they download, cannot read it. TestWorkflowsAreSafe
+// checks that no workflow or job has a secret for all steps.
+func TestCIGitHub_JobsHaveOnlyTheAccessThatTheyNeed(t *testing.T) {
+	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"
 	got := map[string]access{}
 	for _, name := range []string{"plan.yml", "apply.yml", "drift.yml"} {
-		file := githubWorkflow(t, name)
-		if !maps.Equal(file.Permissions, map[string]string{"contents": "read"}) {
-			t.Errorf("%s: the jobs inherit the permissions %v", name, file.Permissions)
-		}
+		file := parseWorkflow(t, textOf(t, example(ciGitHub, ".github", "workflows", name)))
 		for id, job := range file.Jobs {
-			got[id] = access{job.If, job.Environment, job.Permissions}
+			secrets := map[string]string{}
+			for _, step := range job.Steps {
+				var names []string
+				for _, value := range step.Env {
+					if setting := settingReference.FindStringSubmatch(value); setting != nil && setting[1] == "secrets" {
+						names = append(names, setting[2])
+					}
+				}
+				if slices.Sort(names); names != nil {
+					secrets[step.Name] = strings.Join(names, " ")
+				}
+			}
+			got[id] = access{sorted(file.On), job.If, job.Environment, sorted(job.Permissions), secrets}
 		}
 	}
 	want := map[string]access{
-		"check": {},
+		"check": {"pull_request", "", "", "", map[string]string{}},
 		"plan": { // not for forks, which have no secrets
-			If:          "github.event.pull_request.head.repo.full_name == github.repository",
-			Permissions: map[string]string{"contents": "read", "pull-requests": "write"},
+			"pull_request", "github.event.pull_request.head.repo.full_name == github.repository", "",
+			"contents: read, pull-requests: write", map[string]string{"Init": state, "Plan": rental},
 		},
-		"apply": {Environment: "production", Permissions: map[string]string{"contents": "read", "pull-requests": "read"}},
-		"drift": {Permissions: map[string]string{"contents": "read", "issues": "write"}},
+		"apply": {
+			"push, workflow_dispatch", "", "production", "contents: read, pull-requests: read",
+			map[string]string{"Init": state, "Plan": rental, "Apply": rental},
+		},
+		"drift": {
+			"schedule, workflow_dispatch", "", "", "contents: read, issues: write",
+			map[string]string{"Init": state, "Check": rental},
+		},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the jobs are %+v, want %+v", got, want)
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Errorf("the jobs should have (-) and have (+):\n%s", difference)
 	}
+}
+
+// sorted returns the names of a map with their values, unless these are settings of an event.
+func sorted[V any](values map[string]V) string {
+	var all []string
+	for name, value := range values {
+		if text, ok := any(value).(string); ok {
+			name += ": " + text
+		}
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// linesWith returns the lines of a file of the examples that contain a word outside of comments.
+func linesWith(t *testing.T, word string, path ...string) (found []string) {
+	t.Helper()
+	for line := range strings.Lines(textOf(t, example(path...))) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "# ")
+		if strings.Contains(line, word) {
+			found = append(found, strings.TrimPrefix(line, "- "))
+		}
+	}
+	return found
 }
 
 // Only ci/apply.sh applies, and it compares the plan with its review. Only a person who starts a run can skip that.
 func TestCIGitHub_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
-	file := githubWorkflow(t, "apply.yml")
-	if events := slices.Sorted(maps.Keys(file.On)); !slices.Equal(events, []string{"push", "workflow_dispatch"}) {
-		t.Errorf("the workflow applies on %v", events)
-	}
+	file := parseWorkflow(t, textOf(t, example(ciGitHub, ".github", "workflows", "apply.yml")))
 	var steps []workflowStep
 	for _, step := range file.Jobs["apply"].Steps {
 		if strings.Contains(step.Run, "apply") || strings.Contains(step.Run, "reviewed") {
-			steps = append(
-				steps,
-				workflowStep{If: step.If, Run: step.Run, Env: map[string]string{"REVIEWED": step.Env["REVIEWED"]}},
-			)
+			steps = append(steps, workflowStep{If: step.If, Run: step.Run, Env: map[string]string{"REVIEWED": step.Env["REVIEWED"]}})
 		}
 	}
 	want := []workflowStep{
@@ -120,98 +112,70 @@ func TestCIGitHub_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
 			"REVIEWED": "${{ inputs.unreviewed == true && '--unreviewed' || 'reviewed.md' }}",
 		}},
 	}
-	if !reflect.DeepEqual(steps, want) || len(file.Jobs) != 1 {
-		t.Errorf("the steps that apply are %+v, want %+v", steps, want)
+	if difference := cmp.Diff(want, steps); difference != "" {
+		t.Errorf("the steps that apply should be (-) and are (+):\n%s", difference)
 	}
 	for _, name := range []string{"plan.yml", "drift.yml"} {
-		if strings.Contains(textOf(t, example(ciGitHub, ".github/workflows", name)), "apply.sh") {
-			t.Errorf("%s applies", name)
+		if lines := linesWith(t, "apply", ciGitHub, ".github", "workflows", name); lines != nil {
+			t.Errorf("%s applies: %q", name, lines)
 		}
 	}
 }
-
-// gitlabJob is a job of GitLab CI, as far as the rules about applying need it.
-type gitlabJob struct {
-	Extends     string
-	Stage       string
-	Environment string
-	Rules       []gitlabRule
-	Script      []string
-}
-
-// gitlabRule is a condition. A job with When "manual" waits until a person starts it.
-type gitlabRule struct{ If, When string }
 
 // A pipeline can start in many ways: only a push and a person apply, and only a person without a review.
 func TestCIGitLab_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
-	var file map[string]yaml.Node
-	parseYAML(t, &file, ciGitLab, ".gitlab-ci.yml")
-	applies := map[string]gitlabJob{}
-	for name, node := range file {
-		var job gitlabJob
-		if node.Kind != yaml.MappingNode || node.Decode(&job) != nil {
-			continue
-		}
-		if strings.Contains(strings.Join(job.Script, "\n"), "apply") {
-			applies[name] = job
-		}
+	type rule struct{ If, When string }
+	type job struct {
+		Extends, Environment string
+		Rules                []rule
+		Script               []string
+	}
+	var file struct {
+		Base       job `yaml:".apply"`
+		Apply      job
+		Unreviewed job `yaml:"apply-unreviewed"`
+	}
+	if err := yaml.Unmarshal([]byte(textOf(t, example(ciGitLab, ".gitlab-ci.yml"))), &file); err != nil {
+		t.Fatal(err)
 	}
 	const branch = ` && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH`
 	push, web := `$CI_PIPELINE_SOURCE == "push"`+branch, `$CI_PIPELINE_SOURCE == "web"`+branch
-	want := map[string]gitlabJob{
-		"apply": {Extends: ".apply", Rules: []gitlabRule{{If: push}, {If: web}}, Script: []string{
-			`sh ci/gitlab.sh reviewed "$CI_COMMIT_SHA" >reviewed.md`, "sh ci/apply.sh reviewed.md",
-		}},
-		"apply-unreviewed": {
-			Extends: ".apply", Rules: []gitlabRule{{If: web, When: "manual"}}, Script: []string{"sh ci/apply.sh --unreviewed"},
-		},
+	want := file
+	want.Base.Environment = "production"
+	want.Apply = job{Extends: ".apply", Rules: []rule{{If: push}, {If: web}}, Script: []string{
+		`sh ci/gitlab.sh reviewed "$CI_COMMIT_SHA" >reviewed.md`, "sh ci/apply.sh reviewed.md",
+	}}
+	want.Unreviewed = job{
+		Extends: ".apply", Rules: []rule{{If: web, When: "manual"}}, Script: []string{"sh ci/apply.sh --unreviewed"},
 	}
-	if !reflect.DeepEqual(applies, want) {
-		t.Errorf("the jobs that apply are %+v, want %+v", applies, want)
+	if difference := cmp.Diff(want, file); difference != "" {
+		t.Errorf("the jobs that apply should be (-) and are (+):\n%s", difference)
 	}
-	var base gitlabJob
-	node := file[".apply"]
-	if err := node.Decode(&base); err != nil || base.Environment != "production" {
-		t.Errorf("the jobs that apply have the variables of the environment %q (%v)", base.Environment, err)
-	}
-	for _, command := range []string{"$TF apply", "$TF destroy"} {
-		if strings.Contains(textOf(t, example(ciGitLab, ".gitlab-ci.yml")), command) {
-			t.Errorf("%s does not go through ci/apply.sh", command)
+	for word, want := range map[string][]string{
+		"ci/apply.sh": {"sh ci/apply.sh reviewed.md", "sh ci/apply.sh --unreviewed"}, "$TF apply": nil, "$TF destroy": nil,
+	} {
+		if lines := linesWith(t, word, ciGitLab, ".gitlab-ci.yml"); !slices.Equal(lines, want) {
+			t.Errorf("the lines with %s are %q, want %q", word, lines, want)
 		}
 	}
 }
 
-// The limit for what a plan adds fails the check only after the comment was written, so that people see the costs.
-func TestCI_LimitFollowsTheComment(t *testing.T) {
+// The limit for what a plan adds fails the check only after the comment was written, so that people see the costs. Init
+// installs no provider that the committed lock file does not have.
+func TestCI_LimitFollowsTheCommentAndInitChangesNoLockFile(t *testing.T) {
+	const workflows = ciGitHub + "/.github/workflows/"
 	for file, comment := range map[string]string{
-		ciGitHub + "/.github/workflows/plan.yml": "sh ci/github.sh comment",
-		ciGitLab + "/.gitlab-ci.yml":             "sh ci/gitlab.sh note",
+		workflows + "plan.yml": "sh ci/github.sh comment", ciGitLab + "/.gitlab-ci.yml": "sh ci/gitlab.sh note",
+		workflows + "apply.yml": "", workflows + "drift.yml": "",
 	} {
 		_, after, found := strings.Cut(textOf(t, example(file)), comment)
-		if !found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`) {
+		if comment != "" && (!found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`)) {
 			t.Errorf("%s has no limit after the comment", file)
 		}
-	}
-}
-
-// Init installs no provider that the committed lock file does not have.
-func TestCI_InitChangesNoLockFile(t *testing.T) {
-	found := 0
-	for _, file := range []string{
-		ciGitHub + "/.github/workflows/plan.yml", ciGitHub + "/.github/workflows/apply.yml",
-		ciGitHub + "/.github/workflows/drift.yml", ciGitLab + "/.gitlab-ci.yml",
-	} {
-		for line := range strings.Lines(textOf(t, example(file))) {
-			if !strings.Contains(line, "$TF init") {
-				continue
-			}
-			found++
+		for _, line := range linesWith(t, "$TF init", file) {
 			if !strings.Contains(line, " -lockfile=readonly") {
-				t.Errorf("%s: %s", file, strings.TrimSpace(line))
+				t.Errorf("%s: %s", file, line)
 			}
 		}
-	}
-	if found != 8 {
-		t.Errorf("%d lines with init were found, want 8", found)
 	}
 }

@@ -19,11 +19,10 @@ var flagPattern = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)[^\n]*?(?:\(de
 func TestCommandLine_HasEveryFlag(t *testing.T) {
 	for command, page := range map[string]struct {
 		guide, heading string
-		atLeast        int
 	}{
-		"simulator": {"simulator.md", "## Flags\n", 9},
-		"cost":      {"command-line.md", "### Flags of cost\n", 6},
-		"unmanaged": {"command-line.md", "### Flags of unmanaged\n", 3},
+		"simulator": {"simulator.md", "## Flags\n"},
+		"cost":      {"command-line.md", "### Flags of cost\n"},
+		"unmanaged": {"command-line.md", "### Flags of unmanaged\n"},
 	} {
 		var help, stderr bytes.Buffer
 		if code := cli.Main([]string{command, "--help"}, &help, &stderr); code != 0 {
@@ -38,7 +37,7 @@ func TestCommandLine_HasEveryFlag(t *testing.T) {
 				t.Errorf("%s --%s, default %q: the row is %q", command, flag[1], flag[2], row)
 			}
 		}
-		if rows := strings.Count(table, "| `--"); rows != len(flags) || rows < page.atLeast {
+		if rows := strings.Count(table, "| `--"); rows != len(flags) {
 			t.Errorf("%s has %d flags and %d rows", command, len(flags), rows)
 		}
 	}
@@ -62,14 +61,10 @@ func TestCommandLine_HasEveryField(t *testing.T) {
 		"### JSON of unmanaged\n": reflect.TypeFor[unmanaged.Document](),
 	} {
 		_, table, _ := strings.Cut(sectionOf(page, heading), "| field | meaning |")
-		names := fieldsOf(format)
-		for _, name := range names {
+		for _, name := range fieldsOf(format) {
 			if name != "format_version" && !strings.Contains(table, "`"+name+"`") {
 				t.Errorf("%s: the table has no `%s`", strings.TrimSpace(heading), name)
 			}
-		}
-		if len(names) < 15 {
-			t.Errorf("only %d fields were found: %v", len(names), names)
 		}
 	}
 	for _, value := range []cost.Action{

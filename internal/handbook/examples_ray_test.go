@@ -2,7 +2,6 @@ package handbook_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,95 +12,51 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// The head and the workers can be replaced independently. join.sh gives access to the current workers only.
+// join.sh gives access to the current workers only, also after another head. The scripts of the templates run.
 func rayStory(l *exampleRun) {
-	before := l.cluster(3) // the README has added a worker
-	l.Run("apply")
-	l.checkJoin(l.cluster(2))
-	l.expectWords(
-		l.plan(2, "-var=workers=1"), "slot 1: destroyed, because size is 1", "0 to add, 1 to change, 0 to destroy",
-	)
-	l.expectWords(l.plan(2, "-var=running=false"), "0 to add, 2 to change, 0 to destroy")
-
+	before := l.members() // the README has added a worker
+	l.expectPlan("running=false", "0 to add, 2 to change, 0 to destroy")
 	l.Run("apply", "-replace=gpurent_instance.head")
-	after := l.cluster(2)
-	for name, was := range before {
-		if now := after[name]; name != "ray-worker-2" && (now.ID == was.ID) != (name != "ray-head") {
-			l.t.Errorf("after another head %s is %+v, was %+v", name, now, was)
-		}
+	head, workers := l.servers()["ray-head"], l.members()
+	if len(workers) != 2 || workers["ray-worker-1"].ID != before["ray-worker-1"].ID {
+		l.t.Errorf("with another head the workers are %+v, were %+v", workers, before)
 	}
-	l.checkJoin(after)
-	l.setPrice(after["ray-worker-0"].Offer, 3400)
-	l.expectWords(l.plan(2), "0 to add, 1 to change, 0 to destroy")
-	l.Run("apply")
-	l.expectNoChanges()
-	l.checkStart("head", after["ray-head"], map[string][]string{
+	l.follow(snippet{language: "sh", text: "./join.sh\n"})
+	token := l.Read("ray-token")
+	admitted := ""
+	for n := range len(workers) {
+		worker := workers[fmt.Sprintf("ray-worker-%d", n)]
+		admitted += fmt.Sprintf("restrict,tunnel=\"%d\" ssh-ed25519 KEY%d\n", n+1, worker.Port)
+		l.expectFiles(worker.Port, map[string]string{
+			"token": token, "number": strconv.Itoa(n+1) + "\n",
+			"known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d\n", head.SSH.Port),
+			// The simulator assigns the port after SSH to the first port of the template.
+			"tunnel_address": fmt.Sprintf("%s %d\n", head.SSH.Host, head.SSH.Port+1),
+		})
+	}
+	l.expectFiles(head.SSH.Port, map[string]string{"token": token, "authorized_keys": admitted})
+
+	ray := "mode=token token=" + token
+	l.checkStart("head", head.SSH.Port, map[string][]string{
 		"sshd": {"-p 2222 ", "PermitTunnel=point-to-point", "AllowTcpForwarding=no", "ForceCommand=/bin/false"},
-		"ray": {
-			"start --head --port=6379 --dashboard-host=127.0.0.1 ",
-			"--node-ip-address=10.77.0.1 ",
-			"mode=token token=" + l.Read("ray-token"),
-		},
+		"ray":  {"start --head --port=6379 --dashboard-host=127.0.0.1 ", "--node-ip-address=10.77.0.1 ", ray},
 	})
-	worker := after["ray-worker-1"]
-	l.checkStart("worker", worker, map[string][]string{
+	l.checkStart("worker", workers["ray-worker-1"].Port, map[string][]string{
 		"ssh": {
-			"-w 0:2 ",
-			fmt.Sprintf("-p %d ", after["ray-head"].SSH.Port+1),
-			"StrictHostKeyChecking=yes",
-			"root@" + after["ray-head"].SSH.Host,
+			"-w 0:2 ", fmt.Sprintf("-p %d ", head.SSH.Port+1), "StrictHostKeyChecking=yes", "root@" + head.SSH.Host,
 		},
-		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", "mode=token token=" + l.Read("ray-token")},
+		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", ray},
 		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
 	})
 }
 
-// cluster returns the head and the workers by name. All workers are in one country.
-func (l *exampleRun) cluster(workers int) map[string]server {
+// expectFiles compares the files that join.sh has written on the server with this port.
+func (l *exampleRun) expectFiles(port int, files map[string]string) {
 	l.t.Helper()
-	all := l.members(workers)
-	countries := map[string]bool{}
-	for _, worker := range all {
-		countries[worker.Country] = true
-	}
-	if len(countries) > 1 {
-		l.t.Errorf("the workers are in the countries %v", countries)
-	}
-	maps.Copy(all, l.servers(1))
-	return all
-}
-
-// checkJoin runs join.sh and checks the files that it has written on the servers.
-func (l *exampleRun) checkJoin(servers map[string]server) {
-	l.t.Helper()
-	l.follow([]snippet{{language: "sh", text: "./join.sh\n"}})
-	at := func(s server, file string) string {
-		content, err := os.ReadFile(filepath.Join(l.home, strconv.Itoa(s.SSH.Port), file))
-		if err != nil {
-			l.t.Error(err)
+	for file, want := range files {
+		if got := textOf(l.t, filepath.Join(l.home, strconv.Itoa(port), file)); got != want {
+			l.t.Errorf("%s on the server with port %d is:\n%s\nwant:\n%s", file, port, got, want)
 		}
-		return strings.TrimSpace(string(content))
-	}
-	head, token := servers["ray-head"], l.Read("ray-token")
-	if len(token) != 64 || at(head, "token") != token {
-		l.t.Errorf("the token is %q, on the head %q", token, at(head, "token"))
-	}
-	var admitted []string
-	for n := 1; n < len(servers); n++ {
-		worker := servers[fmt.Sprintf("ray-worker-%d", n-1)]
-		admitted = append(admitted, fmt.Sprintf(`restrict,tunnel="%d" ssh-ed25519 KEY%d`, n, worker.SSH.Port))
-		for file, want := range map[string]string{
-			"token": token, "number": strconv.Itoa(n), "known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d", head.SSH.Port),
-			// The simulator assigns the port after SSH to the first port of the template.
-			"tunnel_address": fmt.Sprintf("%s %d", head.SSH.Host, head.SSH.Port+1),
-		} {
-			if got := at(worker, file); got != want {
-				l.t.Errorf("worker %d has %q in %s, want %q", n, got, file, want)
-			}
-		}
-	}
-	if got := at(head, "authorized_keys"); got != strings.Join(admitted, "\n") {
-		l.t.Errorf("the head admits:\n%s\nwant:\n%s", got, strings.Join(admitted, "\n"))
 	}
 }
 
@@ -114,41 +69,38 @@ var fakePrograms = map[string]string{
 
 // checkStart runs the start command of a role's template in the folder of a server that has joined. want maps programs
 // to parts of their arguments.
-func (l *exampleRun) checkStart(role string, s server, want map[string][]string) {
+func (l *exampleRun) checkStart(role string, port int, want map[string][]string) {
 	l.t.Helper()
-	bin, logs, folder := l.t.TempDir(), l.t.TempDir(), filepath.Join(l.home, strconv.Itoa(s.SSH.Port))
+	bin, logs := l.t.TempDir(), l.t.TempDir()
 	for name, what := range fakePrograms {
-		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$LOGS/%s\"\n%s\n", name, what)
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
-			l.t.Fatal(err)
-		}
+		write(l.t, fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$LOGS/%s\"\n%s\n", name, what), bin, name)
 	}
-	script := ""
+	text := ""
 	for _, own := range acctest.SavedIn[struct{ Name, Onstart string }](l.Workspace, "gpurent_template") {
 		if strings.HasSuffix(own.Attributes.Name, role) {
-			script = own.Attributes.Onstart
+			text = own.Attributes.Onstart
 		}
 	}
-	if strings.Contains(script, strings.TrimSpace(l.Read("ray-token"))) || len(script) > 4000 {
-		l.t.Errorf("the %s's template has %d characters, or the token in it:\n%s", role, len(script), script)
+	text, background := strings.CutSuffix(text, " &")
+	if strings.Contains(text, l.Read("ray-token")) || !background {
+		l.t.Errorf("the %s's template has the token in it, or its start never ends:\n%s", role, text)
 	}
-	script, background := strings.CutSuffix(script, " &")
-	if !background {
-		l.t.Errorf("the start of a %s never ends:\n%s", role, script)
-	}
-	script = strings.NewReplacer("/root/cluster.log", logs+"/log", "/root/cluster", folder, "/run/sshd", logs+"/run",
-		"/proc/sys/net/ipv4/ip_forward", logs+"/forward").Replace(script)
-	command := exec.CommandContext(l.t.Context(), "sh", "-c", script)
-	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGS="+logs)
+	text = strings.NewReplacer("/root/cluster.log", logs+"/log", "/root/cluster", filepath.Join(l.home, strconv.Itoa(port)),
+		"/run/sshd", logs+"/run", "/proc/sys/net/ipv4/ip_forward", logs+"/forward").Replace(text)
+	command := exec.CommandContext(l.t.Context(), "sh", "-c", text)
+	command.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "LOGS="+logs)
 	err := command.Run() // the last fake program ends it with a signal
 	for name, parts := range want {
-		content, readErr := os.ReadFile(filepath.Join(logs, name))
-		deadline := time.Now().Add(10 * time.Second)
-		for ; readErr != nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			content, readErr = os.ReadFile(filepath.Join(logs, name))
+		file := filepath.Join(logs, name)
+		for range 1000 { // the script runs some programs in the background
+			if _, missing := os.Stat(file); missing == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
+		content := textOf(l.t, file)
 		for _, part := range parts {
-			if !strings.Contains(string(content), part) {
+			if !strings.Contains(content, part) {
 				l.t.Errorf("a %s does not run %s with %q (%v):\n%s", role, name, part, err, content)
 			}
 		}

@@ -2,9 +2,6 @@ package handbook_test
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +11,6 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 )
 
@@ -83,34 +79,5 @@ func TestImages_CostComment(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-	}
-}
-
-// Every picture is on a page, and the drawings describe themselves for those who cannot see them.
-func TestImages_AreShown(t *testing.T) {
-	pictures, err := filepath.Glob(filepath.Join(acctest.Root(), "docs", "images", "*"))
-	if err != nil || len(pictures) < 7 {
-		t.Fatalf("%d pictures: %v", len(pictures), err)
-	}
-	var pages strings.Builder
-	for _, page := range markdown(t) {
-		pages.WriteString(page)
-	}
-	for _, picture := range pictures {
-		if name := filepath.Base(picture); !strings.Contains(pages.String(), "images/"+name) {
-			t.Errorf("no page shows %s", name)
-		}
-		if filepath.Ext(picture) != ".svg" {
-			continue
-		}
-		text := textOf(t, picture)
-		decoder := xml.NewDecoder(strings.NewReader(text))
-		for err == nil {
-			_, err = decoder.Token()
-		}
-		if !errors.Is(err, io.EOF) || !strings.Contains(text, "<title ") || !strings.Contains(text, "<desc ") {
-			t.Errorf("%s is no XML with a title and a description: %v", picture, err)
-		}
-		err = nil
 	}
 }

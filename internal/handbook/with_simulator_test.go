@@ -1,8 +1,6 @@
 package handbook_test
 
 import (
-	"bytes"
-	"errors"
 	"net"
 	"net/url"
 	"os"
@@ -12,54 +10,29 @@ import (
 	"testing"
 )
 
-// shells returns the shells of this machine that pipelines may have as sh.
-func shells(t *testing.T) map[string][]string {
-	needs(t)
+// simulate runs with-simulator.sh with a program as the provider. The test binary can be the program.
+func simulate(t *testing.T, program string, shell []string, arguments ...string) (output string, status int) {
 	t.Helper()
-	found := map[string][]string{}
-	commands := map[string][]string{"sh": {"sh"}, "bash": {"bash"}, "dash": {"dash"}, "busybox": {"busybox", "sh"}}
-	for name, command := range commands {
-		if _, err := exec.LookPath(command[0]); err == nil {
-			found[name] = command
-		}
-	}
-	if len(found) == 0 {
-		t.Skip("there is no shell here")
-	}
-	return found
-}
-
-// withSimulator runs with-simulator.sh with a program as the provider. The test binary can be the program.
-func withSimulator(
-	t *testing.T,
-	program string,
-	shell []string,
-	arguments ...string,
-) (code int, stdout, stderr string) {
-	t.Helper()
-	line := append(append(shell[1:len(shell):len(shell)], example(exampleFolder, "with-simulator.sh")), arguments...)
+	line := append(append(shell[1:len(shell):len(shell)], example(tryExample, withSimulator)), arguments...)
 	command := exec.CommandContext(t.Context(), shell[0], line...)
 	command.Env = append(os.Environ(), "GPURENT_PROVIDER="+program, asBinary+"=1")
-	var out, err bytes.Buffer
-	command.Stdout, command.Stderr = &out, &err
-	if err := command.Run(); err != nil {
-		if _, ended := errors.AsType[*exec.ExitError](err); !ended {
-			t.Fatal(err)
-		}
+	printed, err := command.CombinedOutput()
+	if command.ProcessState == nil {
+		t.Fatal(err)
 	}
-	return command.ProcessState.ExitCode(), out.String(), err.String()
+	return string(printed), command.ProcessState.ExitCode()
 }
 
 // addresses prints the variables that the script sets.
 const addresses = `echo "$GPURENT_BASE_URL $GPURENT_CONTROL_URL $GPURENT_API_KEY"; `
 
-// expectStopped fails the test if the simulator in the first line of stdout still listens.
-func expectStopped(t *testing.T, stdout string) {
+// expectStopped fails the test if the simulator in the first line of the output still listens.
+func expectStopped(t *testing.T, output string) {
 	t.Helper()
-	first, _, _ := strings.Cut(stdout, " ")
+	first, _, _ := strings.Cut(output, " ")
 	address, err := url.Parse(first)
 	if err != nil || address.Host == "" {
-		t.Fatalf("no address in %q", stdout)
+		t.Fatalf("no address in %q", output)
 	}
 	var dialer net.Dialer
 	if conn, err := dialer.DialContext(t.Context(), "tcp", address.Host); err == nil {
@@ -67,95 +40,81 @@ func expectStopped(t *testing.T, stdout string) {
 	}
 }
 
-const listening, logHeader = "simulator is listening", "The simulator's log"
-
+// The script runs a command with a simulator, and stops the simulator. It prints the log if the command fails.
 func TestWithSimulator_RunsAndStops(t *testing.T) {
 	const list = `printf '[%s]' "$@"`
-	const request = `curl -fsS -H "Authorization: Bearer $GPURENT_API_KEY" "$GPURENT_BASE_URL/me"`
 	key := "test" + strings.Repeat("0", 40)
 	for name, shell := range shells(t) {
 		for what, test := range map[string]struct {
 			flags   string   // shell words before the command
 			command string   // run by sh -c after printing the addresses
 			rest    []string // further arguments of the command
-			code    int
-			stdout  string // in it
-			log     bool   // whether the script prints the simulator's log
+			status  int
+			output  string // in it
 		}{
-			"a command that succeeds": {stdout: "/control "},
-			"a command that fails":    {command: "exit 3", code: 3, stdout: "/control ", log: true},
-			"simulator flags":         {flags: "--clock manual --api-key " + key + " --", stdout: key},
-			"simulator and command":   {flags: "--seed 1 --", command: list, rest: []string{"a b", "--"}, stdout: "[a b][--]"},
-			"command flags":           {command: list, rest: []string{"--", "-y"}, stdout: "[--][-y]"},
-			"no flags before --":      {flags: "--", stdout: "/control "},
-			"SIGTERM of the script":   {command: "kill -TERM $PPID", code: 143, stdout: "/control ", log: true},
-			"an API request":          {command: request, stdout: "demo@rent.example"},
+			"a command that succeeds": {output: "/control "},
+			"a command that fails":    {command: "exit 3", status: 3, output: "/control "},
+			"simulator flags":         {flags: "--clock manual --api-key " + key + " --", output: key},
+			"simulator and command":   {flags: "--seed 1 --", command: list, rest: []string{"a b", "--"}, output: "[a b][--]"},
+			"command flags":           {command: list, rest: []string{"--", "-y"}, output: "[--][-y]"},
+			"no flags before --":      {flags: "--", output: "/control "},
+			"SIGTERM of the script":   {command: "kill -TERM $PPID", status: 143, output: "/control "},
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
-				needs(t, "curl")
+				t.Parallel()
 				arguments := append(strings.Fields(test.flags), "sh", "-c", addresses+test.command, "sh")
-				code, stdout, stderr := withSimulator(t, os.Args[0], shell, append(arguments, test.rest...)...)
-				if code != test.code || !strings.Contains(stdout, test.stdout) {
-					t.Errorf("exit %d, stdout %q, want %d and %q\n%s", code, stdout, test.code, test.stdout, stderr)
+				output, status := simulate(t, os.Args[0], shell, append(arguments, test.rest...)...)
+				if status != test.status || !strings.Contains(output, test.output) {
+					t.Errorf("exit %d, want %d and %q in:\n%s", status, test.status, test.output, output)
 				}
-				if shown := strings.Contains(stderr, logHeader) && strings.Contains(stderr, listening); shown != test.log {
-					t.Errorf("stderr %q; want the log in it: %t", stderr, test.log)
+				if logged := strings.Contains(output, "simulator is listening"); logged != (test.status != 0) {
+					t.Errorf("the log of the simulator was printed: %t\n%s", logged, output)
 				}
-				expectStopped(t, stdout)
+				expectStopped(t, output)
 			})
 		}
 	}
 }
 
-func TestWithSimulator_ReportsWrongArguments(t *testing.T) {
-	for name, shell := range shells(t) {
-		for _, test := range []struct {
-			arguments []string
-			code      int
-			stderr    string
-		}{
-			{nil, 2, "usage:"},
-			{[]string{"--seed", "1"}, 2, "usage:"},
-			{[]string{"--seed", "1", "--"}, 2, "usage:"},
-			{[]string{"--clock", "sun", "--", "true"}, 1, "must be \"real\" or \"manual\""},
-		} {
-			code, stdout, stderr := withSimulator(t, os.Args[0], shell, test.arguments...)
-			if code != test.code || stdout != "" || !strings.Contains(stderr, test.stderr) {
-				t.Errorf(
-					"%s: %q: exit %d, stdout %q, stderr %q; want %d and %q",
-					name, test.arguments, code, stdout, stderr, test.code, test.stderr,
-				)
-			}
-		}
-	}
-}
-
-// The script fails if the simulator crashes, even if the command succeeds.
-func TestWithSimulator_ReportsACrash(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "crashes")
-	const text = `#!/bin/sh
+// The script fails with the reason if it cannot start the simulator, or if the simulator crashes, even if the command
+// succeeds.
+func TestWithSimulator_Fails(t *testing.T) {
+	const crash = `#!/bin/sh
 echo out of memory >&2
 echo '{"base_url":"http://127.0.0.1:1/api/v1","control_url":"c","api_key":"k"}'
 exit 5
 `
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	crashing := write(t, crash, t.TempDir(), "crashes")
 	for name, shell := range shells(t) {
-		code, _, stderr := withSimulator(t, program, shell, "true")
-		if code != 1 || !strings.Contains(stderr, "exited unexpectedly") || !strings.Contains(stderr, "out of memory") {
-			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
+		for _, test := range []struct {
+			program   string
+			arguments []string
+			status    int
+			want      []string
+		}{
+			{os.Args[0], nil, 2, []string{"usage:"}},
+			{os.Args[0], []string{"--seed", "1"}, 2, []string{"usage:"}},
+			{os.Args[0], []string{"--seed", "1", "--"}, 2, []string{"usage:"}},
+			{os.Args[0], []string{"--clock", "sun", "--", "true"}, 1, []string{"did not start", `must be "real" or "manual"`}},
+			{crashing, []string{"true"}, 1, []string{"exited unexpectedly", "out of memory"}},
+		} {
+			output, status := simulate(t, test.program, shell, test.arguments...)
+			if status != test.status {
+				t.Errorf("%s: %q: exit %d, want %d", name, test.arguments, status, test.status)
+			}
+			expectWords(t, output, test.want...)
 		}
 	}
 }
 
+// A state file carries the service from one run to the next.
 func TestWithSimulator_KeepsTheStateFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.json")
 	for name, shell := range shells(t) {
 		var keys [2]string
 		for n := range keys {
-			_, stdout, _ := withSimulator(t, os.Args[0], shell, "--state", file, "--", "sh", "-c", addresses)
-			keys[n] = stdout[strings.LastIndex(stdout, " ")+1:]
+			output, _ := simulate(t, os.Args[0], shell, "--state", file, "--", "sh", "-c", addresses)
+			keys[n] = output[strings.LastIndex(output, " ")+1:]
 		}
 		if keys[0] != keys[1] || len(keys[0]) < 44 {
 			t.Errorf("%s: keys %q, want the same one twice", name, keys)

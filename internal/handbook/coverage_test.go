@@ -1,0 +1,49 @@
+package handbook_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// simulatorGuides are the pages that TestSimulatorGuide_Commands follows.
+var simulatorGuides = []string{"simulator.md", "simulator-control-api.md"}
+
+// Tests run every snippet of the documentation. Tests of this package follow the guides and the index page. Other
+// pages show examples, which provider/schema_test.go assigns to tests, and signatures of functions from the schema.
+func TestSnippets_AllAreTested(t *testing.T) {
+	var all strings.Builder
+	for _, file := range filesIn(t, example(), "") {
+		all.WriteString("\x00" + strings.TrimSpace(textOf(t, file)) + "\x00")
+	}
+	for _, page := range filesIn(t, inProject("docs"), ".md") {
+		name := filepath.Base(page)
+		_, followed := guides[name]
+		// The snippets of the error reference have placeholders.
+		if followed || name == "index.md" || name == errorReference || slices.Contains(simulatorGuides, name) {
+			continue
+		}
+		for _, b := range parseSnippets(t, textOf(t, page)) {
+			signature := strings.Contains(filepath.ToSlash(page), "/functions/") && b.language == "text"
+			if !signature && !strings.Contains(all.String(), "\x00"+strings.TrimSpace(b.text)+"\x00") {
+				t.Errorf("%s, line %d: no test runs the snippet, and no example equals it:\n%s", page, b.line, b.text)
+			}
+		}
+	}
+}
+
+// demoStep matches a step of the demo. Its groups are the name and what the CLI prints.
+var demoStep = regexp.MustCompile(`(?m)^step '?([a-z ]+?)'? '([^']+)'`)
+
+// The guide "Try it without spending" shows the steps of make demo, which compares what they print.
+func TestDemo_IsAsShown(t *testing.T) {
+	guide := readGuide(t, "try-without-spending.md")
+	for _, step := range demoStep.FindAllStringSubmatch(textOf(t, inProject("internal/tools/demo/story.sh")), -1) {
+		if line := fmt.Sprintf("\n%-10s %s", step[1], step[2]); !strings.Contains(guide, line) {
+			t.Errorf("the guide has no line %q", line)
+		}
+	}
+}

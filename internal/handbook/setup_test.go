@@ -1,0 +1,105 @@
+package handbook_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// publicKey is the SSH public key in the home folder of the tests.
+const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop\n"
+
+// testVersion is the version of the provider in the tests. The documented version constraints accept it.
+const testVersion = "0.1.0"
+
+// cliSetup is the environment of a shell: the CLI under test and the provider built from this tree on the PATH, and no
+// network.
+type cliSetup struct {
+	// cli is "terraform" or "tofu"; host is the default registry host of provider addresses.
+	cli, host string
+	// program is the provider binary; bin is the folder with the CLI on the PATH.
+	program, bin string
+}
+
+func newCLISetup(t *testing.T) *cliSetup {
+	t.Helper()
+	path := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if os.Getenv("TF_ACC") == "" || path == "" {
+		t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
+	}
+	needs(t, "bash", "curl")
+	output, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s version: %v\n%s", path, err, output)
+	}
+	setup := &cliSetup{cli: "terraform", host: "registry.terraform.io", program: acctest.Binary(t), bin: t.TempDir()}
+	other := "tofu"
+	if strings.Contains(string(output), "OpenTofu") {
+		setup.cli, setup.host, other = "tofu", "registry.opentofu.org", "terraform"
+	}
+	if err := os.Symlink(path, filepath.Join(setup.bin, setup.cli)); err != nil {
+		t.Fatal(err)
+	}
+	// Commands for one CLI must not run the other one.
+	write(t, "#!/bin/sh\necho 'the test runs with "+setup.cli+"' >&2\nexit 97\n", setup.bin, other)
+	return setup
+}
+
+// newHome creates a home folder, so that tests neither read nor change the logins and CLI settings of the developer.
+// "terraform init" installs the provider from its plugin folder.
+func (setup *cliSetup) newHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	write(t, publicKey, home, ".ssh", "id_ed25519.pub")
+	plugin := filepath.Join(home, ".terraform.d", "plugins", setup.host, "gpurent", "gpurent", testVersion,
+		runtime.GOOS+"_"+runtime.GOARCH)
+	if err := os.MkdirAll(plugin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(setup.program, filepath.Join(plugin, "terraform-provider-gpurent_v"+testVersion)); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// environ returns the environment of a shell with a home folder, or with that of the test process for "": without the
+// developer's settings, and with a proxy that does not respond.
+func (setup *cliSetup) environ(home string, extra map[string]string) []string {
+	all := map[string]string{
+		"CHECKPOINT_DISABLE": "1", acctest.NoPluginTLS: "1", "TF": setup.cli, "TF_VAR_poll_interval": "200ms",
+		"HTTP_PROXY": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1",
+	}
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "TF_") && !strings.HasPrefix(name, "GPURENT_") &&
+			!strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			all[name] = value
+		}
+	}
+	all["PATH"] = strings.Join([]string{filepath.Dir(setup.program), setup.bin, os.Getenv("PATH")}, ":")
+	if home != "" {
+		all["HOME"], all["XDG_CONFIG_HOME"] = home, filepath.Join(home, ".config")
+		all["XDG_DATA_HOME"] = filepath.Join(home, ".local", "share")
+	}
+	maps.Copy(all, extra)
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		pairs = append(pairs, name+"="+all[name])
+	}
+	return pairs
+}
+
+// devOverrides writes a configuration with which the CLI uses the provider without a registry and init.
+func (setup *cliSetup) devOverrides(t *testing.T) string {
+	t.Helper()
+	const text = "provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n"
+	return write(t, fmt.Sprintf(text, filepath.Dir(setup.program)), t.TempDir(), "dev.tfrc")
+}
