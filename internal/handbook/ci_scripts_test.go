@@ -328,12 +328,3 @@ func TestCIGitHubReadme_ChecksWhetherTheStoreLocks(t *testing.T) {
 		t.Errorf("it prints %q", printed)
 	}
 }
-
-// Every script of the examples is valid in each shell of this machine.
-func TestExampleScripts_Parse(t *testing.T) {
-	for _, file := range filesIn(t, example(), ".sh") {
-		for _, shell := range shells(t) {
-			script{text: textOf(t, file), folder: filepath.Dir(file), shell: append(slices.Clone(shell), "-n")}.must(t)
-		}
-	}
-}

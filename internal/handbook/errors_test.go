@@ -2,14 +2,10 @@ package handbook_test
 
 import (
 	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -49,6 +45,10 @@ var (
 	paragraphPattern = regexp.MustCompile("(?m)^(`[^`\\n]+ [^`]+`)")
 	quotePattern     = regexp.MustCompile("`([^`]+)`")
 	formatVerb       = regexp.MustCompile(`%(\[\d+\])?[a-z]`)
+
+	comment       = regexp.MustCompile(`(?m)^\s*//.*$`)
+	concatenation = regexp.MustCompile("[\"`]\\s*\\+\\s*[\"`]")
+	summaryCall   = regexp.MustCompile(`Summaryf\(\s*([^\s,)]*)`)
 )
 
 // errorSections returns the sections of the error reference by their heading.
@@ -62,33 +62,25 @@ func errorSections(t *testing.T) map[string]string {
 	return sections
 }
 
-// parsed returns the Go files below a folder, without tests.
-func parsed(t *testing.T, folder string) (files []*ast.File) {
+// source returns the Go code below folders, without tests and comments, and with concatenated literals as one.
+func source(t *testing.T, folders ...string) string {
 	t.Helper()
-	for _, name := range filesIn(t, folder, ".go") {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+	var all strings.Builder
+	for _, folder := range folders {
+		for _, name := range filesIn(t, folder, ".go") {
+			if !strings.HasSuffix(name, "_test.go") {
+				all.WriteString(comment.ReplaceAllString(textOf(t, name), ""))
+			}
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
 	}
-	return files
+	return concatenation.ReplaceAllString(all.String(), "")
 }
 
 // constants returns the values of the string constants whose names have the prefix.
-func constants(files []*ast.File, prefix string) (values []string) {
-	for _, file := range files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if value, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(value.Names[0].Name, prefix) && len(value.Values) == 1 {
-				if text, ok := joined(value.Values[0]); ok {
-					values = append(values, text)
-				}
-			}
-			return true
-		})
+func constants(source, prefix string) (values []string) {
+	constant := regexp.MustCompile(`(?m)^\s*(?:const )?` + prefix + `\w*\s*=\s*"([^"]*)"`)
+	for _, found := range constant.FindAllStringSubmatch(source, -1) {
+		values = append(values, found[1])
 	}
 	return values
 }
@@ -98,19 +90,25 @@ func constants(files []*ast.File, prefix string) (values []string) {
 func TestErrors_HaveAnEntryForEachSummary(t *testing.T) {
 	var summaries []string
 	all := anchors(readGuide(t, errorReference))
-	for _, folder := range []string{"service", "tfinstance", "tfkit", "provider"} {
-		files := parsed(t, inProject("internal", folder))
-		expectConstants(t, files)
-		for _, summary := range constants(files, "summary") {
-			if summary == "Cannot %s" { // links to the entry of the error code
-				continue
-			}
-			summaries = append(summaries, formatVerb.ReplaceAllString(summary, "…"))
-			var diags diag.Diagnostics
-			tfkit.AddError(&diags, tfkit.Summaryf(summary, make([]any, strings.Count(summary, "%"))...), "")
-			if _, anchor, _ := strings.Cut(diags[0].Detail(), "#"); !slices.Contains(all, anchor) {
-				t.Errorf("%q links to #%s, which is no anchor of %s", summary, anchor, errorReference)
-			}
+	folders := []string{"internal/service", "internal/tfinstance", "internal/tfkit", "internal/provider"}
+	for n := range folders {
+		folders[n] = inProject(folders[n])
+	}
+	code := source(t, folders...)
+	for _, call := range summaryCall.FindAllStringSubmatch(code, -1) {
+		if !strings.HasPrefix(call[1], "summary") && call[1] != "format" { // the parameter of Summaryf itself
+			t.Errorf("Summaryf(%s, …): want a constant with the prefix summary", call[1])
+		}
+	}
+	for _, summary := range constants(code, "summary") {
+		if summary == "Cannot %s" { // links to the entry of the error code
+			continue
+		}
+		summaries = append(summaries, formatVerb.ReplaceAllString(summary, "…"))
+		var diags diag.Diagnostics
+		tfkit.AddError(&diags, tfkit.Summaryf(summary, make([]any, strings.Count(summary, "%"))...), "")
+		if _, anchor, _ := strings.Cut(diags[0].Detail(), "#"); !slices.Contains(all, anchor) {
+			t.Errorf("%q links to #%s, which is no anchor of %s", summary, anchor, errorReference)
 		}
 	}
 	sections := errorSections(t)
@@ -119,33 +117,10 @@ func TestErrors_HaveAnEntryForEachSummary(t *testing.T) {
 	compareEntries(t, summaries, sections)
 }
 
-// expectConstants fails the test if a summary is not a constant with the prefix.
-func expectConstants(t *testing.T, files []*ast.File) {
-	t.Helper()
-	for _, file := range files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 {
-				return true
-			}
-			function := call.Fun
-			if selector, ok := function.(*ast.SelectorExpr); ok {
-				function = selector.Sel
-			}
-			name, ok := function.(*ast.Ident)
-			if summary, isName := call.Args[0].(*ast.Ident); ok && name.Name == "Summaryf" &&
-				(!isName || !strings.HasPrefix(summary.Name, "summary")) {
-				t.Errorf("%s: the argument of Summaryf is not a constant with the prefix summary", file.Name)
-			}
-			return true
-		})
-	}
-}
-
 // The error reference has an entry for each error code of the API and each other kind of failure.
 func TestErrors_HaveAnEntryForEachFailure(t *testing.T) {
-	want := append(constants(parsed(t, inProject("internal/rental")), "Code"),
-		constants(parsed(t, inProject("internal/tfkit")), "entry")...)
+	want := append(constants(source(t, inProject("internal/rental")), "Code"),
+		constants(source(t, inProject("internal/tfkit")), "entry")...)
 	want = slices.DeleteFunc(want, func(entry string) bool {
 		return slices.Contains(loginCodes, entry) || entry == sectionCodes
 	})
@@ -184,7 +159,7 @@ func messagesIn(section string) (messages []string) {
 
 // The messages that the error reference quotes are in the program.
 func TestErrors_QuoteExistingMessages(t *testing.T) {
-	program := literals(t, inProject("internal"))
+	program := messages(source(t, inProject("internal")))
 	for heading, section := range errorSections(t) {
 		texts := program
 		if heading == sectionArguments {
@@ -217,46 +192,10 @@ func TestAccErrors_quoteTheCLI(t *testing.T) {
 	}
 }
 
-// literals returns the string literals of the Go files below a folder, without tests. Concatenated literals are one
-// text, with an ellipsis for other expressions and for the verbs of formats.
-func literals(t *testing.T, folder string) string {
-	t.Helper()
-	var all strings.Builder
-	for _, file := range parsed(t, folder) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			expression, ok := n.(ast.Expr)
-			if !ok {
-				return true
-			}
-			text, isLiteral := joined(expression)
-			if isLiteral {
-				text = formatVerb.ReplaceAllString(strings.ReplaceAll(text, "%q", `"%s"`), "…")
-				all.WriteString(strings.Join(strings.Fields(text), " ") + "\n")
-			}
-			return !isLiteral
-		})
-	}
-	return all.String()
-}
-
-// joined returns the text of a literal or a concatenation. ok is false for other expressions.
-func joined(e ast.Expr) (text string, ok bool) {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		text, err := strconv.Unquote(e.Value)
-		return text, err == nil && e.Kind == token.STRING
-	case *ast.BinaryExpr:
-		left, leftOK := joined(e.X)
-		right, rightOK := joined(e.Y)
-		if !leftOK {
-			left = "…"
-		}
-		if !rightOK {
-			right = "…"
-		}
-		return left + right, e.Op == token.ADD && (leftOK || rightOK)
-	}
-	return "", false
+// messages returns the texts in Go code, with an ellipsis for the verbs of formats.
+func messages(code string) string {
+	code = strings.NewReplacer(`\n`, " ", `\"`, `"`, "%q", `"%s"`).Replace(code)
+	return strings.Join(strings.Fields(formatVerb.ReplaceAllString(code, "…")), " ")
 }
 
 // inserted matches the parts of a message that the code has in constants or arguments.
@@ -272,8 +211,8 @@ func expectParts(t *testing.T, texts, where, quote string) {
 	}
 }
 
-// validators returns the string literals of the modules that validate arguments.
-func validators(t *testing.T) (texts string) {
+// validators returns the messages of the modules that validate arguments.
+func validators(t *testing.T) string {
 	t.Helper()
 	const framework = "github.com/hashicorp/terraform-plugin-framework"
 	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
@@ -283,8 +222,5 @@ func validators(t *testing.T) (texts string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for folder := range strings.FieldsSeq(string(output)) {
-		texts += literals(t, folder)
-	}
-	return texts
+	return messages(source(t, strings.Fields(string(output))...))
 }

@@ -76,36 +76,15 @@ type exampleRun struct {
 	t   *testing.T
 	env *acctest.Env
 	cli string
-	// home is the user's home folder, in which fakeSSH has a folder for each server.
+	// home is the user's home folder, in which testdata/ssh.sh has a folder for each server.
 	home string
 }
-
-// fakeSSH replaces ssh. It runs the command in a folder with the name of the server's port, which has the server's host
-// key, and appends its arguments to the file asked.
-const fakeSSH = `#!/bin/sh
-echo "$*" >>"$HOME/asked"
-port= command=
-while test $# -gt 0; do
-  case $1 in
-  -p) port=$2; shift ;;
-  -o | -L) shift ;;
-  -N | root@*) ;;
-  *) command=$1 ;;
-  esac
-  shift
-done
-test -n "$command" || exit 0
-mkdir -p "$HOME/$port"
-echo "ssh-ed25519 HOST$port" >"$HOME/$port/host_key.pub"
-echo "ssh-ed25519 KEY$port" >"$HOME/$port/key.pub"
-sh -c "$(echo "$command" | sed "s#/root/cluster#$HOME/$port#g")"
-`
 
 func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()
 	write(t, publicKey, home, ".ssh", "id_ed25519.pub")
-	write(t, fakeSSH, bin, "ssh")
+	write(t, textOf(t, filepath.Join("testdata", "ssh.sh")), bin, "ssh")
 	// The examples read the balance, and the stories decide when a server is outbid and when an offer changes.
 	without := []string{"forbidden-balance", "outbid-soon-after-start", "cached-offers"}
 	switch name {

@@ -54,23 +54,16 @@ var projectPages = []string{"/releases", "/security/advisories/new", "/issues", 
 // markdown returns the pages of the tree by their path, without their code blocks.
 func markdown(t *testing.T) map[string]string {
 	t.Helper()
-	skipped := []string{".git", "bin", "dist", "testdata", "templates", ".terraform", "node_modules"}
 	pages := map[string]string{}
-	err := fs.WalkDir(os.DirFS(acctest.Root()), ".", func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && (slices.Contains(skipped, file) || slices.Contains(skipped, entry.Name())):
-			return fs.SkipDir
-		case path.Ext(file) != ".md":
-			return nil
+	for _, pattern := range []string{"*.md", ".github/*.md", "internal/*.md", "docs/*.md", "docs/*/*.md", "examples/*.md",
+		"examples/*/*.md", "examples/*/*/*.md"} {
+		found, err := fs.Glob(os.DirFS(acctest.Root()), pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no pages %s: %v", pattern, err)
 		}
-		content, err := os.ReadFile(filepath.Join(acctest.Root(), filepath.FromSlash(file)))
-		pages[file] = codeFence.ReplaceAllString(string(content), "")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		for _, name := range found {
+			pages[name] = codeFence.ReplaceAllString(textOf(t, inProject(name)), "")
+		}
 	}
 	return pages
 }

@@ -105,8 +105,7 @@ func (r *reader) add(t *testing.T, b snippet) {
 		fmt.Fprintf(&r.text, "(exec %s) %s &\nsimulators=\"$simulators $!\"\n", strings.TrimSuffix(b.text, "\n"), to)
 		fmt.Fprintf(&r.text, "until test -s %q; do kill -0 $!; sleep 0.05; done\n", r.file(n, "out"))
 	case b.language == "sh" && b.note == approvedInBrowser:
-		fmt.Fprintf(&r.text, "{\n%s} %s &\nasking=$!\n", b.text, to)
-		fmt.Fprintf(&r.text, approval, r.file(n, "out"), r.file(n, "err"))
+		fmt.Fprintf(&r.text, "{\n%s} %s &\napprove %q $!\n", b.text, to, r.file(n, "out"))
 	case b.language == "sh" && b.note == mustFail:
 		if strings.Count(b.text, "\n") != 1 {
 			t.Errorf("line %d: a snippet that must fail has one command", b.line)
@@ -134,20 +133,9 @@ func (r *reader) add(t *testing.T, b snippet) {
 	r.snippets = append(r.snippets, b)
 }
 
-// approval approves the printed code through the simulator's control API, as a user does in the browser.
-const approval = `printed='Open \(.*\)/device in a browser and approve the code \([A-Z-]*\) .*'
-until answer=$(sed -n "s|^$printed|\1/control/device-codes/\2|p" %[1]q)
-	test -n "$answer"; do
-	kill -0 $asking
-	sleep 0.1
-done
-curl -fsS -X POST -H 'Content-Type: application/json' -d '{"decision": "approve"}' "$answer" >>%[2]q
-wait $asking
-`
-
 const (
-	// source is in each root module. Most snippets leave it out.
-	source = `terraform {
+	// requiredProviders is in each root module. Most snippets leave it out.
+	requiredProviders = `terraform {
   required_providers {
     gpurent = { source = "gpurent/gpurent" }
   }
@@ -170,7 +158,7 @@ func (r *reader) save(t *testing.T, name string, b snippet) {
 	if r.fast && filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
 		override := fastPolling
 		if !strings.Contains(b.text, "required_providers") {
-			override = source + override
+			override = requiredProviders + override
 		}
 		files[filepath.Join(filepath.Dir(name), "test_override.tf")] = override
 	}
@@ -233,6 +221,9 @@ func parseWorkflow(t *testing.T, text string) (file workflow) {
 // settingReference matches a reference to a secret or variable of the repository.
 var settingReference = regexp.MustCompile(`^\$\{\{ (secrets|vars)\.(\w+) \}\}$`)
 
+// pinned matches an action with the hash of a commit.
+var pinned = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`)
+
 // workflow returns commands that run the steps of a workflow once.
 func (r *reader) workflow(t *testing.T, b snippet) string {
 	t.Helper()
@@ -240,6 +231,9 @@ func (r *reader) workflow(t *testing.T, b snippet) string {
 	text := exports(file.Env)
 	for _, job := range file.Jobs {
 		for _, s := range job.Steps {
+			if s.Uses != "" && !pinned.MatchString(s.Uses) {
+				t.Errorf("line %d: action %q is not pinned to a commit", b.line, s.Uses)
+			}
 			if s.Run != "" {
 				text += fmt.Sprintf("(\n%s%s\n) </dev/null\n", exports(s.Env), withCLI(r.cli, s.Run))
 			}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -103,21 +102,6 @@ exit 5
 				t.Errorf("%s: %q: exit %d, want %d", name, test.arguments, status, test.status)
 			}
 			expectWords(t, output, test.want...)
-		}
-	}
-}
-
-// A state file carries the service from one run to the next.
-func TestWithSimulator_KeepsTheStateFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "service.json")
-	for name, shell := range shells(t) {
-		var keys [2]string
-		for n := range keys {
-			output, _ := simulate(t, os.Args[0], shell, "--state", file, "--", "sh", "-c", addresses)
-			keys[n] = output[strings.LastIndex(output, " ")+1:]
-		}
-		if keys[0] != keys[1] || len(keys[0]) < 44 {
-			t.Errorf("%s: keys %q, want the same one twice", name, keys)
 		}
 	}
 }

@@ -143,3 +143,15 @@ open_all() {
 
 # member SLOT ATTRIBUTE: an attribute of a member of the fleet "train".
 member() { echo "gpurent_fleet.train.instances[\"$1\"].$2" | "$TF" console | tr -d '"'; }
+
+# approve FILE PROCESS: approves the code that a login prints to the file, as a user does in the browser, and waits for its
+# process.
+approve() {
+  printed='Open \(.*\)/device in a browser and approve the code \([A-Z-]*\) .*'
+  until answer=$(sed -n "s|^$printed|\1/control/device-codes/\2|p" "$1") && test -n "$answer"; do
+    kill -0 "$2"
+    sleep 0.1
+  done
+  curl -fsS -o /dev/null -X POST -H 'Content-Type: application/json' -d '{"decision": "approve"}' "$answer"
+  wait "$2"
+}
