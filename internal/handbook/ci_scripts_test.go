@@ -32,8 +32,8 @@ const (
 // entry is a comment or an issue in the JSON of both services.
 type entry = map[string]any
 
-// codeHost is a fake of the parts of GitHub's and GitLab's APIs that the scripts call: the comments of request 1, and the
-// issues.
+// codeHost is a fake of the parts of GitHub's and GitLab's APIs that the scripts call: the comments of request 1, and
+// the issues.
 type codeHost struct {
 	t       *testing.T
 	url     string
@@ -56,7 +56,8 @@ var kinds = map[string]string{"comments": "comments", "notes": "comments", "issu
 // add adds an entry. Only the bot has the id 7, with either of its names.
 func (h *codeHost) add(kind, login string, author int) entry {
 	id := len(h.entries[kind]) + 1
-	added := entry{"id": id, "number": id, "iid": id, "state": "open", "user": entry{"login": login}, "author": entry{"id": author}}
+	added := entry{"id": id, "number": id, "iid": id, "state": "open"}
+	added["user"], added["author"] = entry{"login": login}, entry{"id": author}
 	h.entries[kind] = append(h.entries[kind], added)
 	return added
 }
@@ -122,9 +123,11 @@ func (h *codeHost) list(kind string, r *http.Request) []entry {
 			author != "" && author != fmt.Sprint(e["author"].(entry)["id"]) ||
 			!strings.Contains(fmt.Sprint(e["labels"]), label)
 	})
-	page, size := 1, 20
-	fmt.Sscan(query.Get("page"), &page)
-	fmt.Sscan(query.Get("per_page"), &size)
+	page, errPage := strconv.Atoi(query.Get("page"))
+	size, errSize := strconv.Atoi(query.Get("per_page"))
+	if errPage != nil || errSize != nil {
+		page, size = 1, 20
+	}
 	from := min((page-1)*size, len(found))
 	return found[from:min(from+size, len(found))]
 }
@@ -152,7 +155,8 @@ func (h *codeHost) must(path string, arguments ...string) string {
 // Each script keeps one comment, which it finds among those of others, and prints it for the commit that was merged.
 func TestCIScripts_KeepOneComment(t *testing.T) {
 	needs(t, "curl", "jq")
-	for path, command := range map[string]string{ciGitHub + "/ci/github.sh": "comment", ciGitLab + "/ci/gitlab.sh": "note"} {
+	commands := map[string]string{ciGitHub + "/ci/github.sh": "comment", ciGitLab + "/ci/gitlab.sh": "note"}
+	for path, command := range commands {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			h := newCodeHost(t)

@@ -18,8 +18,8 @@ import (
 )
 
 // Diagnostics follow a convention, so that the error reference can be compared with them: every summary is a string
-// constant with the prefix "summary", and only tfkit calls the functions of the framework that create diagnostics, which
-// the linter forbidigo checks. tfkit links to the entry of the summary, or of the error code of the API.
+// constant with the prefix "summary", and only tfkit calls the functions of the framework that create diagnostics,
+// which the linter forbidigo checks. tfkit links to the entry of the summary, or of the error code of the API.
 
 const errorReference = "errors.md"
 

@@ -85,8 +85,10 @@ func (l *exampleRun) checkStart(role string, port int, want map[string][]string)
 	if strings.Contains(text, l.Read("ray-token")) || !background {
 		l.t.Errorf("the %s's template has the token in it, or its start never ends:\n%s", role, text)
 	}
-	text = strings.NewReplacer("/root/cluster.log", logs+"/log", "/root/cluster", filepath.Join(l.home, strconv.Itoa(port)),
-		"/run/sshd", logs+"/run", "/proc/sys/net/ipv4/ip_forward", logs+"/forward").Replace(text)
+	text = strings.NewReplacer(
+		"/root/cluster.log", logs+"/log", "/root/cluster", filepath.Join(l.home, strconv.Itoa(port)),
+		"/run/sshd", logs+"/run", "/proc/sys/net/ipv4/ip_forward", logs+"/forward",
+	).Replace(text)
 	command := exec.CommandContext(l.t.Context(), "sh", "-c", text)
 	command.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "LOGS="+logs)
 	err := command.Run() // the last fake program ends it with a signal

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -122,8 +121,8 @@ func followReadme(t *testing.T, setup *cliSetup) {
 	needs(t, "make")
 	page, clone := textOf(t, inProject("README.md")), t.TempDir()
 	write(t, fmt.Sprintf(makefile, acctest.Root()), clone, "GNUmakefile")
-	bin := filepath.Join(clone, "bin")
-	if err := errors.Join(os.Mkdir(bin, 0o700), os.Symlink(setup.program, filepath.Join(bin, "terraform-provider-gpurent"))); err != nil {
+	program := write(t, "", clone, "bin", "terraform-provider-gpurent")
+	if err := errors.Join(os.Remove(program), os.Symlink(setup.program, program)); err != nil {
 		t.Fatal(err)
 	}
 	r := reader{cli: setup.cli, folder: clone, fast: true, services: realServices(t, page)}
@@ -133,9 +132,9 @@ func followReadme(t *testing.T, setup *cliSetup) {
 
 // The commands of the pages about the simulator work. They need no CLI.
 func TestSimulatorGuide_Commands(t *testing.T) {
-	bin := t.TempDir()
-	program := write(t, fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asBinary, os.Args[0]), bin, "terraform-provider-gpurent")
-	r := reader{folder: t.TempDir(), env: (&cliSetup{program: program, bin: bin}).environ("", nil)}
+	text := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asBinary, os.Args[0])
+	setup := &cliSetup{program: write(t, text, t.TempDir(), "terraform-provider-gpurent")}
+	r := reader{folder: t.TempDir(), env: setup.environ("", nil)}
 	page := "" // the second guide continues from the first steps of the first one
 	for _, guide := range simulatorGuides {
 		page += readGuide(t, guide)

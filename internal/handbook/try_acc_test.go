@@ -14,8 +14,8 @@ const (
 	withSimulator = "with-simulator.sh"
 )
 
-// The steps of the workflow succeed, and GitLab's jobs run the same commands. The state file carries the service from one
-// step to the next.
+// The steps of the workflow succeed, and GitLab's jobs run the same commands. The state file carries the service from
+// one step to the next.
 func TestAccTryWithoutSpending(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

@@ -48,9 +48,10 @@ func run(ctx context.Context) error {
 		return err
 	}
 	// A simulated hour takes a second.
-	script := exec.CommandContext(ctx, "sh", filepath.Join(root, "examples", "try-without-spending", "with-simulator.sh"),
-		"--time-scale", "3600", "--seed", "7", "--market", "still", "--",
-		"sh", filepath.Join(root, "internal", "tools", "demo", "story.sh")) //nolint:gosec // own paths
+	simulate := filepath.Join(root, "examples", "try-without-spending", "with-simulator.sh")
+	story := filepath.Join(root, "internal", "tools", "demo", "story.sh")
+	script := exec.CommandContext( //nolint:gosec // own paths
+		ctx, "sh", simulate, "--time-scale", "3600", "--seed", "7", "--market", "still", "--", "sh", story)
 	script.Dir, script.Stdout, script.Stderr = work, os.Stdout, os.Stderr
 	script.Env = clis.Environ("TF="+cli.Path, "TF_CLI_CONFIG_FILE="+provider.Config, "TF_VAR_poll_interval=200ms",
 		"TF_INPUT=0", "GPURENT_PROVIDER="+provider.Binary)
