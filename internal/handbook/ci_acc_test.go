@@ -2,6 +2,7 @@ package handbook_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -83,17 +84,6 @@ func (p *pipeline) apply(review string) string {
 
 func (p *pipeline) read(name string) string { return textOf(p.t, filepath.Join(p.folder, name)) }
 
-// edit replaces a text of main.tf.
-func (p *pipeline) edit(old, changed string) {
-	p.t.Helper()
-	before := p.read("main.tf")
-	after := strings.Replace(before, old, changed, 1)
-	if after == before {
-		p.t.Fatalf("main.tf has no %q", old)
-	}
-	write(p.t, after, p.folder, "main.tf")
-}
-
 // serverIDs returns the ids of the rented servers.
 func (p *pipeline) serverIDs() (ids []string) {
 	p.t.Helper()
@@ -116,22 +106,16 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
 	}
 
-	p.fails("sh ci/gpurent.sh cost plan.json --max-added 89.99", 3, "The plan exceeds `--max-added`")
-	p.must("sh ci/gpurent.sh cost plan.json --max-added 90 --format json >costs.json")
-
 	const notShown = "`gpurent_fleet.research`: create is not in the review"
 	write(t, "", p.folder, "reviewed.md")
 	p.refused("reviewed.md", 4, notShown)
 	p.refused("missing.md", 1, "missing.md")
 	p.refused("", 2, "usage")
-	write(t, review, p.folder, "reviewed.md")
-	p.edit("max_price_kop_h = 9000 ", "max_price_kop_h = 15000 ")
-	p.refused("reviewed.md", 4, "the price cap is 15000 kopecks per hour, but 9000 in the review")
-	p.edit("max_price_kop_h = 15000 ", "max_price_kop_h = 9000 ")
 	if ids := p.serverIDs(); len(ids) > 0 {
 		t.Fatalf("refused applies rented %v", ids)
 	}
 
+	write(t, review, p.folder, "reviewed.md")
 	p.apply("reviewed.md")
 	if ids := p.serverIDs(); len(ids) != 1 {
 		t.Fatalf("the apply rented %v, want one server", ids)
@@ -146,7 +130,7 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 	}
 
 	// A plan.json of another plan does not help: apply.sh reads the plan itself.
-	p.edit("size            = 1", "size            = 2")
+	p.must("sed 's/^  size .*/  size = 2/' main.tf >changed\nmv changed main.tf")
 	p.refused("reviewed.md", 4, "`gpurent_fleet.research`: scale is not in the review")
 	p.apply("--unreviewed")
 	if ids := p.serverIDs(); len(ids) != 2 {
@@ -168,8 +152,8 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 }
 
 // An apply that is cancelled while its server boots keeps the server in the state, releases the lock and revokes its
-// key. The next run continues with the same server.
-func TestAccCI_CancelledApplyContinues(t *testing.T) {
+// key.
+func TestAccCI_CancelledApply(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,18 +177,12 @@ func TestAccCI_CancelledApplyContinues(t *testing.T) {
 		t.Error("the cancelled apply succeeds")
 	}
 	expectWords(t, output, "Interrupted while fleet")
-	before := p.serverIDs()
+	expectWords(t, p.must("$TF state list"), "gpurent_fleet.research")
 	if _, err := os.Stat(filepath.Join(p.folder, ".terraform.tfstate.lock.info")); err == nil {
 		t.Error("the state is still locked")
 	}
-	if err := p.service.Left("api-keys", 1); err != nil {
+	if err := errors.Join(p.service.Left("instances", 1), p.service.Left("api-keys", 1)); err != nil {
 		t.Error(err)
-	}
-	p.service.Advance(time.Hour)
-	output = p.apply("--unreviewed")
-	if after := p.serverIDs(); !strings.Contains(output, "0 added, 1 changed, 0 destroyed") ||
-		len(before) != 1 || !slices.Equal(before, after) {
-		t.Errorf("the servers were %v and are %v:\n%s", before, after, output)
 	}
 }
 
