@@ -2,9 +2,7 @@ package handbook_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -27,16 +25,13 @@ func (r *reader) compareJSON(t *testing.T, n int, b snippet) {
 	}
 }
 
-// shapeOf returns the types in the last JSON value of a text by their place. A list has the shape of its first element.
+// shapeOf returns the types in a JSON value, the last one of a text, by their place. A list has the shape of its first
+// element.
 func shapeOf(t *testing.T, text string) map[string]string {
 	t.Helper()
 	var value any
-	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
-		if err := decoder.Decode(&value); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("%v in:\n%s", err, text)
-		}
+	if err := json.Unmarshal([]byte(text[max(0, strings.LastIndex(text, "\n{")):]), &value); err != nil {
+		t.Fatalf("%v in:\n%s", err, text)
 	}
 	shape := map[string]string{}
 	var add func(string, any)
