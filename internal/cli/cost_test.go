@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // recordedPlan returns the file of a plan that a CLI made.
@@ -23,7 +23,7 @@ func costOf(args ...string) (stdout, stderr string, code int) {
 
 // The plan create rents a server for up to 90 rubles per hour.
 func TestCost_ExitCodes(t *testing.T) {
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", "")
 	comment, _, _ := costOf(recordedPlan("create"), "--format", "markdown")
 	review, nothing, corrupt := writeFile(t, comment), writeFile(t, ""), writeFile(t, comment[:len(comment)-9])
@@ -104,7 +104,7 @@ func TestCost_Formats(t *testing.T) {
 
 // With --prices, the prices and the balance come from the service of the environment.
 func TestCost_Prices(t *testing.T) {
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	env := acctest.Start(t, acctest.WithQuirks())
 	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	for key, want := range map[string]string{env.APIKey: "enough for ", "": "There is no API key"} {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // fastPolling makes logins poll every second. It advances the clock by ten seconds with each request, so the simulator
@@ -52,7 +52,7 @@ func (u *user) login(env *acctest.Env, arguments ...string) *process {
 func TestAccLogin_planUsesLogin(t *testing.T) {
 	env := acctest.Start(t, fastPolling, acctest.WithoutQuirks("forbidden-balance"))
 	u := newUser(t)
-	workspace := env.Workspace("data \"gpurent_balance\" \"now\" {}\n", append(append(testhome.Env(u.home),
+	workspace := env.Workspace("data \"gpurent_balance\" \"now\" {}\n", append(append(testenv.Home(u.home),
 		acctest.Traced()...), "GPURENT_BASE_URL=", "GPURENT_API_KEY=")...)
 	if stdout, stderr, code := u.login(env, "--base-url", env.BaseURL).wait(); code != 0 || stderr != "" {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // A key counts as revoked if the service confirms it, or rejects the key.
@@ -186,7 +186,7 @@ func TestLogout_NotLoggedIn(t *testing.T) {
 // useTempHome gives the test a separate home and configuration folder.
 func useTempHome(t *testing.T) {
 	t.Helper()
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", "")
 	t.Setenv("GPURENT_API_KEY", "")
 }

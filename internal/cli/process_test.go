@@ -16,14 +16,14 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // envActAsBinary makes the test binary run the command line of the provider.
 const envActAsBinary = "GPURENT_TEST_AS_BINARY"
 
-// TestMain keeps tests that forget testhome away from the configuration folder of the user, except on macOS, where the
-// folder depends on HOME, which the go command needs.
+// TestMain keeps tests that forget testenv.SetHome away from the configuration folder of the user, except on macOS,
+// where the folder depends on HOME, which the go command needs.
 func TestMain(m *testing.M) {
 	if os.Getenv(envActAsBinary) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
@@ -60,7 +60,7 @@ func newUser(t *testing.T, env ...string) *user {
 // key returns a key in the credentials file; empty if there is none.
 func (u *user) key() string {
 	u.t.Helper()
-	content, err := os.ReadFile(filepath.Join(testhome.ConfigDir(u.home), "gpurent", "credentials.json"))
+	content, err := os.ReadFile(filepath.Join(testenv.ConfigDir(u.home), "gpurent", "credentials.json"))
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (u *user) start(arguments ...string) *process {
 			p.Env = append(p.Env, pair)
 		}
 	}
-	p.Env = append(append(append(p.Env, testhome.Env(u.home)...), envActAsBinary+"=1"), u.env...)
+	p.Env = append(append(append(p.Env, testenv.Home(u.home)...), envActAsBinary+"=1"), u.env...)
 	p.Stdin, p.Stderr = strings.NewReader(u.stdin), &p.stderr
 	pipe, err := p.StdoutPipe()
 	if err != nil {

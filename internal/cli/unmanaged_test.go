@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // listUnmanaged runs the command for a simulator with a key. It checks that the command neither prints the key nor
@@ -60,7 +60,7 @@ func stateWith(ids ...string) string {
 
 func TestUnmanaged_UsageErrors(t *testing.T) {
 	const address = "https://rent.example/api/v1"
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", address)
 	for _, test := range []struct{ key, arguments, want string }{
 		{"k", "--format yaml", `unknown format "yaml"`},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 const content = `{"current":"https://rent.example/api/v1",` +
@@ -71,9 +71,9 @@ func TestFind(t *testing.T) {
 
 func TestPath(t *testing.T) {
 	folder := t.TempDir()
-	testhome.Use(t, folder)
+	testenv.SetHome(t, folder)
 	path, err := Path()
-	if want := filepath.Join(testhome.ConfigDir(folder), "gpurent", "credentials.json"); err != nil || path != want {
+	if want := filepath.Join(testenv.ConfigDir(folder), "gpurent", "credentials.json"); err != nil || path != want {
 		t.Errorf("got %s, %v; want %s", path, err, want)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // script is a shell script with its folder and environment. The default shell is sh -e.
@@ -88,9 +90,7 @@ func needs(t *testing.T, programs ...string) {
 		t.Skip("the commands of the documentation are for a POSIX shell")
 	}
 	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("the commands of the documentation need %s, which is not on the PATH", program)
-		}
+		testenv.Program(t, program)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -32,7 +32,7 @@ const (
 // environment.
 func setHome(t *testing.T, file *credentials.File, mode os.FileMode) {
 	t.Helper()
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	for _, name := range []string{EnvBaseURL, EnvAPIKey, envLanguage} {
 		t.Setenv(name, "")
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 var aKey = "test" + strings.Repeat("0", 40)
@@ -168,7 +168,7 @@ var requiredScope = regexp.MustCompile("Requires the\\s+scope\\s+`([a-z:]+)`")
 // A data source reports an error of the service with the next step, and never returns it as an empty result. One whose
 // description names a scope reports a missing key, and a key without the scope; the others need no key.
 func TestDataSources_ReportErrors(t *testing.T) {
-	testhome.Use(t, t.TempDir())
+	testenv.SetHome(t, t.TempDir())
 	t.Setenv(provider.EnvAPIKey, "")
 	env := acctest.Start(t)
 	narrow := env.Secret(`{"name":"narrow","scopes":["user:write"]}`)

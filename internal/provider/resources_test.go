@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // The tests in this file hold for every resource, which has its arguments in samples.
@@ -226,7 +226,7 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
 			created, _ := configured(t, arguments(env)).create("gpurent_template", samples["gpurent_template"])
-			testhome.Use(t, t.TempDir())
+			testenv.SetHome(t, t.TempDir())
 			t.Setenv(provider.EnvBaseURL, "")
 			t.Setenv(provider.EnvAPIKey, "")
 			if test.key {

@@ -11,18 +11,19 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program. Without it, the test is skipped; in CI, with the variable CI set, it fails on
-// Linux, where .ci/run and the workflows install every program.
-func Program(t testing.TB, name string) string {
+// Program returns the path of the first of the programs that PATH has. Without any, the test is skipped; in CI, with the
+// variable CI set, it fails on Linux, where .ci/run and the workflows install every program.
+func Program(t testing.TB, names ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
 	}
 	if os.Getenv("CI") != "" && runtime.GOOS == "linux" {
-		t.Fatalf("CI needs %s: %v", name, err)
+		t.Fatalf("CI needs one of %v", names)
 	}
-	t.Skipf("the test needs %s: %v", name, err)
+	t.Skipf("the test needs one of %v", names)
 	return ""
 }
 

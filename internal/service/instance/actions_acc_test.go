@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/testhome"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // An action changes the instance and not the configuration: the next plan shows the drift.
@@ -61,7 +61,7 @@ func TestAccInstanceActions_unknownArguments(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	t.Parallel()
 	env := acctest.Start(t)
-	w := env.Workspace("", append(testhome.Env(t.TempDir()), "GPURENT_API_KEY=")...)
+	w := env.Workspace("", append(testenv.Home(t.TempDir()), "GPURENT_API_KEY=")...)
 	id := createInstances(env, "")[0]
 	const address = "action.gpurent_instance_stop.it"
 	key := strings.Replace(env.Provider(), fmt.Sprintf("%q", env.APIKey), "terraform_data.key.output", 1) +

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // timeout is the maximum time until a page shows something.
@@ -41,19 +41,10 @@ var chrome struct {
 // browser starts Chromium, or skips the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	chrome.start.Do(func() {
-		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-			if path, err := exec.LookPath(name); err == nil {
-				startChrome(path)
-				return
-			}
-		}
-	})
+	path := testenv.Program(t, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+	chrome.start.Do(func() { startChrome(path) })
 	if chrome.err != nil {
 		t.Fatal(chrome.err)
-	}
-	if chrome.ctx == nil {
-		t.Skip("no Chromium on PATH: the pages are not tried in a real browser (Debian: apt-get install chromium)")
 	}
 	return chrome.ctx
 }
