@@ -117,9 +117,11 @@ func (f *fixture) setStatus(id, status, desired, reason string) {
 type newAction = func() action.Action
 
 // configured returns an action with its configuration. An argument that is not given is null.
-func (f *fixture) configured(of newAction, arguments map[string]any) (action.Action, tfsdk.Config) {
+func (f *fixture) configured(
+	ctx context.Context, of newAction, arguments map[string]any,
+) (action.Action, tfsdk.Config) {
 	f.Helper()
-	ctx, a := context.WithoutCancel(f.Context()), of()
+	a := of()
 	configure := action.ConfigureRequest{ProviderData: f.meta}
 	a.(action.ActionWithConfigure).Configure(ctx, configure, &action.ConfigureResponse{})
 	var schema action.SchemaResponse
@@ -151,7 +153,7 @@ func (f *fixture) invoke(
 			f.onProgress(event.Message)
 		}
 	}}
-	a, config := f.configured(of, all)
+	a, config := f.configured(ctx, of, all)
 	a.Invoke(ctx, action.InvokeRequest{Config: config}, &resp)
 	for _, d := range resp.Diagnostics.Errors() {
 		errs += d.Summary() + ": " + d.Detail() + "\n"
@@ -163,7 +165,7 @@ func (f *fixture) invoke(
 func (f *fixture) plan(of newAction, arguments map[string]any) (diagnostics string) {
 	f.Helper()
 	var resp action.ModifyPlanResponse
-	a, config := f.configured(of, arguments)
+	a, config := f.configured(f.Context(), of, arguments)
 	a.(action.ActionWithModifyPlan).ModifyPlan(f.Context(), action.ModifyPlanRequest{Config: config}, &resp)
 	for _, d := range resp.Diagnostics {
 		diagnostics += d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n"

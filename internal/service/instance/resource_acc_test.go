@@ -279,7 +279,8 @@ func TestAccInstance_createTimeout(t *testing.T) {
 func TestAccInstance_unavailableAPI(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	// Without retries, the resource receives the errors.
-	env := acctest.Start(t, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
+	slowBoot := func(c *simulator.Config) { c.Boot = 2 * time.Minute }
+	env := acctest.Start(t, slowBoot, acctest.WithoutQuirks("gateway-errors", "status-after-work"))
 	same := sameID()
 	faults := func(all ...simulator.Fault) func() {
 		return func() {
