@@ -463,10 +463,11 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
-// consecutive failures.
+// consecutive failures. At most one failure of a request may be a 4xx.
 func failures(r *rig, method string, path func(n int) string, body any) (statuses map[int]int, longest int) {
 	statuses = map[int]int{}
 	for n := range 60 {
+		foreign4xx := 0
 		for inRow := 1; ; inRow++ {
 			a := r.try(method, path(n), body)
 			statuses[a.status]++
@@ -474,6 +475,12 @@ func failures(r *rig, method string, path func(n int) string, body any) (statuse
 				break
 			}
 			longest = max(longest, inRow)
+			if a.status/100 == 4 {
+				foreign4xx++
+			}
+		}
+		if foreign4xx > 1 {
+			r.t.Errorf("%s %s: %d failures are a 4xx", method, path(n), foreign4xx)
 		}
 	}
 	return statuses, longest

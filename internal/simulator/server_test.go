@@ -97,7 +97,7 @@ func TestConfig_Step(t *testing.T) {
 	var i instance
 	r.rent("k", nil).want(201).into(&i)
 	polls := 0
-	for i.SSH == nil {
+	for i.SSH == nil && polls < 20 {
 		i = r.instance(i.ID)
 		polls++
 	}

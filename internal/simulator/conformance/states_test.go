@@ -129,6 +129,7 @@ func TestState_Outbid(t *testing.T) {
 	s.setOffer(offer, object{"interruptible_kop_h": bid + 1})
 	s.waitFor(id, "outbid")
 	s.checkBurn("outbid", at(i, "price.stopped_kop_h"))
+	equal(t, "ssh while outbid", s.instance(id)["ssh"], nil)
 
 	s.setOffer(offer, object{"interruptible_kop_h": bid + 500})
 	s.action(id, "start").ok()
