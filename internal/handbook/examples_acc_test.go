@@ -14,7 +14,7 @@ import (
 )
 
 // examples are the complete examples. The function of each runs between the commands of its README and its destroy, and
-// checks what the README says of this configuration and does not show as a command.
+// checks what the README describes of this configuration and does not show as a command.
 var examples = map[string]func(*exampleRun){
 	"single":      func(*exampleRun) {},
 	"team":        func(*exampleRun) {},

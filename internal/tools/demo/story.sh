@@ -24,7 +24,7 @@ step() {
 # evaluate EXPRESSION: the lines of a text that the state contains.
 evaluate() { printf '%s' "$1" | tr '\n' ' ' | "$TF" console | grep -v -e '^<<' -e '^EOT$' -e '^$' | tr -d '"'; }
 
-# servers WANT: the servers with their prices, and an error if their statuses are others.
+# servers STATUSES: the servers with their prices, and an error if their statuses are others.
 servers() {
   evaluate 'join("\n", [for name, s in gpurent_instance.server : format(
     "           %s  %-7s  %6.2f ₽ an hour  %d x %s, %s",
