@@ -60,7 +60,7 @@ func (s *simulatorProcess) send(method, address, body string, status int) string
 	return string(raw)
 }
 
-// The simulator prints its addresses and the key of the account. TestCommands_VersionAndHelp checks the default address.
+// TestCommands_VersionAndHelp checks the address that the simulator listens on by default.
 func TestSimulator_PrintsAddresses(t *testing.T) {
 	s := startSimulator(t, "--clock", "manual", "--seed", "7")
 	defer s.kill()
@@ -106,8 +106,12 @@ func TestSimulator_StartErrors(t *testing.T) {
 
 func wantStartError(t *testing.T, file, want string) {
 	t.Helper()
-	stdout, stderr, code := run("simulator", "--state", file)
-	if code != 1 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("exit %d, %q, %q; want exit 1 and one line", code, stdout, stderr)
+	s := newUser(t).start("simulator", "--state", file)
+	if line, err := s.stdout.ReadString('\n'); err == nil {
+		t.Errorf("the simulator starts: %s", line)
+		_ = s.Process.Kill() //nolint:errcheck // the test has failed
+	}
+	if _, stderr, code := s.wait(); code != 1 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, %q; want exit 1 and one line", code, stderr)
 	}
 }
