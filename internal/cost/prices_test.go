@@ -2,7 +2,7 @@ package cost
 
 import (
 	"cmp"
-	"io"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
@@ -123,64 +124,55 @@ func TestNewReportWithPrices(t *testing.T) {
 	}
 }
 
-// Servers with equal queries share one list of offers, however long the plan takes: in a bubble, no time passes.
-func TestNewReportWithPrices_ReadsOffersOnce(t *testing.T) {
+// Servers with equal queries share lists of offers: one for each power of ten, not one for each server.
+func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lists := 0
-		transport := answerFunc(func(request *http.Request) (*http.Response, error) {
-			lists++
-			return respond(request, http.StatusOK, `{"data": [], "next_cursor": null}`)
-		})
-		client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
-		if err != nil {
-			t.Fatal(err)
+		prices := map[string]int64{}
+		for n := range 300 {
+			prices[fmt.Sprintf("off_%d", n)] = 100
 		}
+		offers := rentaltest.NewMarket(prices)
 		change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
 		change.Change.Actions = []string{"create"}
-		change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 60, "offer_query": {}}`)
-		changes := slices.Repeat([]resourceChange{change}, 300)
-		report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2", Changes: changes})
-		if err != nil || len(report.Servers) != len(changes) || lists != 1 {
-			t.Errorf("%d lists for %d servers, %v", lists, len(report.Servers), err)
+		change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 10, "offer_query": {}}`)
+		changes := slices.Repeat([]resourceChange{change}, len(prices))
+		plan := Plan{FormatVersion: "1.2", Changes: changes}
+		report, err := NewReportWithPrices(t.Context(), clientWith(t, "", offers), plan)
+		if lists := offers.Counts["GET /offers"]; err != nil || report.Totals.AfterKopH != 300*100 || lists != 2 {
+			t.Errorf("%d lists, %+v, %v", lists, report.Totals, err)
 		}
 	})
+}
+
+func clientWith(t *testing.T, key string, transport http.RoundTripper) *rental.Client {
+	t.Helper()
+	client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", APIKey: key, Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }
 
 type answerFunc func(*http.Request) (*http.Response, error)
 
 func (f answerFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-func respond(request *http.Request, status int, body string) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(body)), Request: request,
-	}, nil
-}
-
 // The prices need no key, and none that may read the balance. An unexpected response is an error.
 func TestNewReportWithPrices_WithoutBalance(t *testing.T) {
 	for name, test := range map[string]struct {
-		status int
-		key    bool
+		key    string
+		status int // of the response
 		fails  bool
 	}{
-		"no key":    {http.StatusOK, false, false},
-		"forbidden": {http.StatusForbidden, true, false},
-		"broken":    {http.StatusNotFound, true, true},
+		"no key":    {"", http.StatusOK, false},
+		"forbidden": {rentaltest.Key, http.StatusForbidden, false},
+		"broken":    {rentaltest.Key, http.StatusNotFound, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
 			transport := answerFunc(func(request *http.Request) (*http.Response, error) {
-				return respond(request, test.status, `{"error": {"code": "`+codes[test.status]+`", "message": "no"}}`)
+				return rentaltest.JSONResponse(request, test.status, rentaltest.Failure(test.status))
 			})
-			client, err := rental.New(rental.Config{
-				BaseURL: "https://service.test/api/v1", APIKey: map[bool]string{true: strings.Repeat("k", 44)}[test.key],
-				Transport: transport,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := NewReportWithPrices(t.Context(), client, Plan{FormatVersion: "1.2"})
+			report, err := NewReportWithPrices(t.Context(), clientWith(t, test.key, transport), Plan{FormatVersion: "1.2"})
 			if (err != nil) != test.fails || report.Account != nil || !test.fails && len(report.Notes) != 1 {
 				t.Errorf("%+v, %v", report, err)
 			}

@@ -66,7 +66,7 @@ func expanding(t *testing.T) string {
 	t.Helper()
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
-	if _, err := writer.Write([]byte(`{"format_version": "1.0"` + strings.Repeat(" ", 20<<20) + "}")); err != nil {
+	if _, err := writer.Write([]byte(`{"format_version": "1.0", "totals": {}` + strings.Repeat(" ", 20<<20) + "}")); err != nil {
 		t.Fatal(err)
 	}
 	if err := writer.Close(); err != nil {
