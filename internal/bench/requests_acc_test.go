@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -194,11 +195,13 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 	t.Parallel()
 	const runs, each, perKey, perAddress = 4, 40, 120, 60
 	env := start(t, runs*each, 20, perKey, perAddress) // a minute of the simulator takes three seconds
-	// The runs compete for the same offers.
-	servers := strings.Replace(serversConfig(each), "{}", "{ max_attempts = 50 }", 1)
+	var offers []string
+	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { offers = append(offers, strconv.Quote(o.ID)) })
 	var workspaces [runs]*acctest.Workspace
-	for run := range workspaces {
-		workspaces[run] = env.Workspace(providerConfig(`poll_interval = "250ms"`) + servers)
+	for run := range workspaces { // each has different offers
+		own := "locals {\n  offers = [" + strings.Join(offers[run*each:(run+1)*each], ", ") + "]\n}\n"
+		servers := strings.Replace(serversConfig(each), "offer_query = {}", "offer_id    = local.offers[count.index]", 1)
+		workspaces[run] = env.Workspace(providerConfig(`poll_interval = "250ms"`) + own + servers)
 	}
 	for range perKey {
 		acctest.Fetch[struct{}](env, "me")

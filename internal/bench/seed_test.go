@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -15,7 +16,8 @@ import (
 // copies of the one server, with the ids and names of the members. A refresh then corrects the other attributes.
 func seed(t *testing.T, w *acctest.Workspace, settings string, servers int) {
 	t.Helper()
-	w.Configure(providerConfig(settings) + serversConfig(1) + fleetConfig(servers))
+	one := strings.Replace(serversConfig(1), "server-${count.index}", "first", 1)
+	w.Configure(providerConfig(settings) + one + fleetConfig(servers))
 	w.Run(applyCommand...)
 	type resource struct {
 		Mode      string           `json:"mode"`
