@@ -16,10 +16,8 @@ import (
 // scaledPolling is the default poll interval on a clock with the time scale 2.
 const scaledPolling = `poll_interval = "2500ms"`
 
-// start starts a simulator with a real clock and the given rate limits, 0 for none. It has an offer for each server.
-func start(
-	t *testing.T, servers int, clockSpeed float64, perKey, perAddress int, options ...acctest.Option,
-) *acctest.Env {
+// start starts a simulator with a real clock and without a rate limit. It has an offer for each server.
+func start(t *testing.T, servers int, clockSpeed float64, options ...acctest.Option) *acctest.Env {
 	t.Helper()
 	// These quirks need additional requests.
 	quirks := acctest.WithoutQuirks("status-after-work", "gateway-errors", "small-pages", "lagging-list",
@@ -28,7 +26,7 @@ func start(
 		c.Clock, c.Step, c.TimeScale, c.MarketScale = simulator.ClockReal, 0, clockSpeed, 1+servers/offersPerScale
 	}
 	env := acctest.Start(t, append(options, quirks, clock)...)
-	env.SetRateLimit(perKey, perAddress)
+	env.SetRateLimit(0, 0)
 	account := simulator.AccountPatch{BalanceKop: new(int64(balanceKop)), MaxInstances: new(int64(servers))}
 	if err := env.SetAccount(account); err != nil {
 		t.Fatal(err)
@@ -72,7 +70,7 @@ func TestAccRequests_Instances(t *testing.T) {
 	for _, n := range sizes(200, 500, 1000) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			env := start(t, n, 2, 0, 0)
+			env := start(t, n, 2)
 			w := env.Workspace(providerConfig(scaledPolling) + serversConfig(n))
 			const parallel = "-parallelism=50"
 			expectRequests(t, env, w, n/200+10, "plan", "-out=plan", parallel)
@@ -94,7 +92,7 @@ func TestAccRequests_Fleet(t *testing.T) {
 	t.Parallel()
 	for _, n := range sizes(200, 1000, 5000) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			env := start(t, n, 2, 0, 0)
+			env := start(t, n, 2)
 			w := env.Workspace(providerConfig(scaledPolling) + fleetConfig(n))
 			pages := n/200 + 1
 			expectRequests(t, env, w, 6+4*pages, "plan", "-out=plan")
@@ -116,7 +114,7 @@ func TestAccRequests_WaitingForOffers(t *testing.T) {
 	if acctest.Whole() {
 		servers, looks = 50, 60
 	}
-	env := start(t, servers, 2, 0, 0)
+	env := start(t, servers, 2)
 	env.AddSSHKey()
 	for _, offer := range env.Offers("gpu=h100_sxm&limit=200") {
 		if err := env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}); err != nil {
@@ -182,7 +180,7 @@ locals {
 func TestAccRequests_KeysAndTemplates(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	env := start(t, 0, 2, 0, 0)
+	env := start(t, 0, 2)
 	w := env.Workspace(keysAndTemplates)
 	w.Run("apply", "-auto-approve", "-parallelism=50")
 	const kinds = 3
@@ -194,7 +192,7 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const runs, each, perKey, perAddress = 4, 40, 120, 60
-	env := start(t, runs*each, 20, perKey, perAddress) // a minute of the simulator takes three seconds
+	env := start(t, runs*each, 20) // a minute of the simulator takes three seconds
 	var offers []string
 	acctest.List(env, "offers?limit=200", func(o acctest.Offer) { offers = append(offers, strconv.Quote(o.ID)) })
 	var workspaces [runs]*acctest.Workspace
@@ -203,6 +201,7 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 		servers := strings.Replace(serversConfig(each), "offer_query = {}", "offer_id    = local.offers[count.index]", 1)
 		workspaces[run] = env.Workspace(providerConfig(`poll_interval = "250ms"`) + own + servers)
 	}
+	env.SetRateLimit(perKey, perAddress)
 	for range perKey {
 		acctest.Fetch[struct{}](env, "me")
 	}
@@ -231,7 +230,7 @@ func TestAccRequests_ThingsMissingOrAPIDown(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	const n, most = 20, 15 * time.Second
-	env := start(t, 2*n, 1, 0, 0)
+	env := start(t, 2*n, 1)
 	existing := env.Workspace(keysAndTemplates + serversConfig(n) + fleetConfig(n))
 	existing.Run("apply", "-auto-approve", "-parallelism=50")
 	planned := env.Workspace(serversConfig(n) + fleetConfig(n))
