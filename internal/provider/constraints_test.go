@@ -53,8 +53,8 @@ var constraints = []constraint{
 var replacedByPlan = []string{"*instance.instanceResource.", "*sshkey.keyResource."}
 
 // The description of each attribute contains its bounds, its valid values and its default, and states whether a change
-// forces a replacement. It states nothing that the schema lacks. The kinds of schemas have no common exported interface,
-// but the same names of methods and fields.
+// forces a replacement. It states nothing that the schema lacks. The kinds of schemas have no common exported
+// interface, but the same names of methods and fields.
 func TestDescriptions_StateConstraints(t *testing.T) {
 	p := reflect.ValueOf(&gpurentProvider{process: new(process)})
 	checkType(t, p)

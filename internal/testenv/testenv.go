@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of the first of the programs that PATH has. Without any, the test is skipped; in CI, with the
-// variable CI set, it fails on Linux, where .ci/run and the workflows install every program.
+// Program returns the path of the first of the programs that PATH has. Without any, the test is skipped; in CI, with
+// the variable CI set, it fails on Linux, where .ci/run and the workflows install every program.
 func Program(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
