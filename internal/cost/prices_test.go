@@ -2,11 +2,13 @@ package cost
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,19 +128,32 @@ func TestNewReportWithPrices(t *testing.T) {
 
 // Servers with equal queries share lists of offers: one for each power of ten, not one for each server.
 func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		prices := map[string]int64{}
-		for n := range 300 {
-			prices[fmt.Sprintf("off_%d", n)] = 100
+	lists := 0
+	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
+		cursor := cmp.Or(request.URL.Query().Get("cursor"), "0")
+		if cursor == "0" {
+			lists++
 		}
-		offers := rentaltest.NewMarket(prices)
-		change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
-		change.Change.Actions = []string{"create"}
-		change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 10, "offer_query": {}}`)
-		changes := slices.Repeat([]resourceChange{change}, len(prices))
-		plan := Plan{FormatVersion: "1.2", Changes: changes}
-		report, err := NewReportWithPrices(t.Context(), clientWith(t, "", offers), plan)
-		if lists := offers.Counts["GET /offers"]; err != nil || report.Totals.AfterKopH != 300*100 || lists != 2 {
+		page, err := strconv.Atoi(cursor)
+		var data []string
+		for n := range rental.MaxPageSize {
+			data = append(data, fmt.Sprintf(`{"id": "off_%d_%d", "available": true, "gpu": {"slug": "a", "name": "A", "count": 1},
+				"price": {"on_demand_kop_h": 100, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}}`, page, n))
+		}
+		answer := fmt.Sprintf(`{"data": [%s], "next_cursor": "%d"}`, strings.Join(data, ","), page+1)
+		if err != nil {
+			return nil, err
+		}
+		return rentaltest.JSONResponse(request, http.StatusOK, json.RawMessage(answer))
+	})
+	const servers = 520
+	change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
+	change.Change.Actions = []string{"create"}
+	change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 10, "offer_query": {}}`)
+	plan := Plan{FormatVersion: "1.2", Changes: slices.Repeat([]resourceChange{change}, servers)}
+	synctest.Test(t, func(t *testing.T) {
+		report, err := NewReportWithPrices(t.Context(), clientWith(t, "", transport), plan)
+		if err != nil || report.Totals.AfterKopH != servers*100 || lists > 3 {
 			t.Errorf("%d lists, %+v, %v", lists, report.Totals, err)
 		}
 	})

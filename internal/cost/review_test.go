@@ -66,7 +66,8 @@ func expanding(t *testing.T) string {
 	t.Helper()
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
-	if _, err := writer.Write([]byte(`{"format_version": "1.0", "totals": {}` + strings.Repeat(" ", 20<<20) + "}")); err != nil {
+	list := `{"format_version": "1.0", "totals": {}` + strings.Repeat(" ", 20<<20) + "}"
+	if _, err := writer.Write([]byte(list)); err != nil {
 		t.Fatal(err)
 	}
 	if err := writer.Close(); err != nil {
