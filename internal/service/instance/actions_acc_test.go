@@ -22,9 +22,9 @@ func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
 	config := ""
 	configure := func(arguments string) {
 		config = env.Provider() + configByOffer("max_price_kop_h = 1000000", arguments)
-		for _, verb := range []string{"stop", "start", "restart"} {
-			config += env.Read("actions/gpurent_instance_" + verb + "/action.tf")
-		}
+		config += env.Read("actions/gpurent_instance_stop/action.tf") +
+			env.Read("actions/gpurent_instance_start/action.tf") +
+			env.Read("actions/gpurent_instance_restart/action.tf")
 		w.Configure(config)
 		w.Run("apply", "-auto-approve", "-no-color")
 	}

@@ -3,6 +3,7 @@ package instance_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -102,12 +103,16 @@ func TestAccInstance_examples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, planOnly := range map[string]bool{
-		"interruptible": false, "offer": false, "image": false, "stopped": false, "provisioner": true,
+	for file, planOnly := range map[string]bool{
+		"resources/gpurent_instance/resource-interruptible.tf": false,
+		"resources/gpurent_instance/resource-offer.tf":         false,
+		"resources/gpurent_instance/resource-image.tf":         false,
+		"resources/gpurent_instance/resource-stopped.tf":       false,
+		"resources/gpurent_instance/resource-provisioner.tf":   true,
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(path.Base(file), func(t *testing.T) {
 			env := acctest.Start(t)
-			config := env.Example("resources/gpurent_instance/resource-" + name + ".tf")
+			config := env.Example(file)
 			resource.Test(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				Steps:                    []resource.TestStep{{Config: config, PlanOnly: planOnly, ExpectNonEmptyPlan: planOnly}},
