@@ -231,7 +231,9 @@ func TestAccInstance_outbid(t *testing.T) {
 				ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: statusIs("running"),
 			},
 			{
-				PreConfig: outbid(bid + 200), Config: config(`on_outbid = "replace"`),
+				// The offer of the instance may not be available again right after its destruction.
+				PreConfig:        outbid(bid + 200),
+				Config:           env.Config(configByQuery(`{ gpu = ["rtx_4090"] }`, `type = "interruptible"`, `on_outbid = "replace"`)),
 				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
 			},
 		},
