@@ -137,8 +137,9 @@ func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 		page, err := strconv.Atoi(cursor)
 		var data []string
 		for n := range rental.MaxPageSize {
-			data = append(data, fmt.Sprintf(`{"id": "off_%d_%d", "available": true,
-				"gpu": {"slug": "a", "name": "A", "count": 1}, "price": {"on_demand_kop_h": 100, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}}`, page, n))
+			data = append(data, fmt.Sprintf(`{
+				"id": "off_%d_%d", "available": true, "gpu": {"slug": "a", "name": "A", "count": 1},
+				"price": {"on_demand_kop_h": 100, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}}`, page, n))
 		}
 		answer := fmt.Sprintf(`{"data": [%s], "next_cursor": "%d"}`, strings.Join(data, ","), page+1)
 		if err != nil {
