@@ -254,9 +254,9 @@ func TestActions(t *testing.T) {
 			},
 			sent: "start", progress: []string{"is stopping", "is stopped", "is requested to start", "runs: ssh "},
 		},
-		"start of an outbid one": {
-			of: instance.NewStart, prepare: status("outbid", "running"), sent: "start",
-			progress: []string{"is outbid", "runs: ssh "},
+		"restart of an outbid one": {
+			of: instance.NewRestart, prepare: status("outbid", "running"), sent: "start",
+			progress: []string{"is outbid", "does not run, so it is only started", "runs: ssh "},
 		},
 		"restart, outbid meanwhile": {of: instance.NewRestart, prepare: becomes("outbid", "running"), sent: "stop start"},
 		"restart, fails meanwhile": {

@@ -233,7 +233,7 @@ func TestAccInstance_outbid(t *testing.T) {
 			{
 				// The offer of the instance may not be available again right after its destruction.
 				PreConfig:        outbid(bid + 200),
-				Config:           env.Config(configByQuery(`{ gpu = ["rtx_4090"] }`, `type = "interruptible"`, `on_outbid = "replace"`)),
+				Config:           env.Config(configByQuery(`{}`, `type = "interruptible"`, `on_outbid = "replace"`)),
 				ConfigPlanChecks: planned(plancheck.ResourceActionDestroyBeforeCreate),
 			},
 		},
