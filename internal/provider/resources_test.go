@@ -273,14 +273,14 @@ func TestValidateResourceConfig_Combinations(t *testing.T) {
 }
 
 // An argument that is unknown at plan is planned as unknown: Terraform accepts no other final value than a planned one.
-// For an existing object, the plan can also keep the prior value of an argument that applies at creation only.
+// For an existing instance or fleet, the plan can also keep the prior value of an argument that applies at creation only.
 func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []any{nil, "p-"} {
 		// No request can be sent.
 		p := configured(t, map[string]any{"base_url": tftypes.UnknownValue, "idempotency_prefix": prefix})
 		for kind, sample := range samples {
-			existing := object{kind, p.sampleState(kind), nil}
+			existing, rented := object{kind, p.sampleState(kind), nil}, kind == "gpurent_instance" || kind == "gpurent_fleet"
 			for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
 				if !attribute.Optional {
 					continue
@@ -298,7 +298,7 @@ func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 						}
 					}
 					value := attributesOf(t, planned.state)[attribute.Name]
-					keeps := !prior.state.IsNull() && value.Equal(attributesOf(t, prior.state)[attribute.Name])
+					keeps := rented && !prior.state.IsNull() && value.Equal(attributesOf(t, prior.state)[attribute.Name])
 					if value.IsKnown() && !keeps {
 						t.Errorf("%s.%s is planned as %s; exists: %t", kind, attribute.Name, value, !prior.state.IsNull())
 					}
