@@ -273,7 +273,8 @@ func TestValidateResourceConfig_Combinations(t *testing.T) {
 }
 
 // An argument that is unknown at plan is planned as unknown: Terraform accepts no other final value than a planned one.
-// For an existing instance or fleet, the plan can also keep the prior value of an argument that applies at creation only.
+// For an existing instance or fleet, the plan can also keep the prior value of an argument that applies at creation
+// only.
 func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []any{nil, "p-"} {
@@ -282,7 +283,7 @@ func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 		for kind, sample := range samples {
 			existing, rented := object{kind, p.sampleState(kind), nil}, kind == "gpurent_instance" || kind == "gpurent_fleet"
 			for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
-				if !attribute.Optional {
+				if !attribute.Optional && !attribute.Required {
 					continue
 				}
 				arguments := maps.Clone(sample)
