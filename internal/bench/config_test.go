@@ -13,7 +13,7 @@ func providerConfig(arguments string) string {
 	return "provider \"gpurent\" {\n  " + arguments + "\n}\n"
 }
 
-// serversConfig returns servers with count. Their names are those of the members of fleetConfig.
+// serversConfig returns servers with count.
 func serversConfig(servers int) string {
 	return fmt.Sprintf(`
 resource "gpurent_instance" "server" {
@@ -30,7 +30,7 @@ resource "gpurent_instance" "server" {
 func fleetConfig(servers int) string {
 	return fmt.Sprintf(`
 resource "gpurent_fleet" "servers" {
-  name          = "server"
+  name          = "member"
   size          = %d
   template      = "ubuntu"
   disk_gb       = 20

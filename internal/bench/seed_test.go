@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -13,11 +12,10 @@ import (
 
 // seed creates servers with count. The time of the CLI to create them grows with the square of their number, to minutes
 // for 5,000. It therefore creates only one, and a fleet creates the others. In the state, seed replaces the fleet with
-// copies of the one server, with the ids and names of the members. A refresh then corrects the other attributes.
+// copies of the one server, with the ids of the members. A refresh then corrects the other attributes.
 func seed(t *testing.T, w *acctest.Workspace, settings string, servers int) {
 	t.Helper()
-	one := strings.Replace(serversConfig(1), "server-${count.index}", "first", 1)
-	w.Configure(providerConfig(settings) + one + fleetConfig(servers))
+	w.Configure(providerConfig(settings) + serversConfig(1) + fleetConfig(servers))
 	w.Run(applyCommand...)
 	type resource struct {
 		Mode      string           `json:"mode"`
@@ -39,7 +37,7 @@ func seed(t *testing.T, w *acctest.Workspace, settings string, servers int) {
 	for slot, member := range members {
 		copied, attributes := maps.Clone(first), maps.Clone(first["attributes"].(map[string]any))
 		id := member.(map[string]any)["id"]
-		attributes["id"], attributes["name"] = id, "server-"+slot
+		attributes["id"] = id
 		copied["attributes"], copied["identity"] = attributes, map[string]any{"id": id}
 		if copied["index_key"], err = strconv.Atoi(slot); err != nil {
 			t.Fatal(err)
