@@ -45,7 +45,7 @@ type rateLimitLayer struct {
 }
 
 // logWaitAfter is how long a request waits for the rate limit before the log mentions it.
-const logWaitAfter = 2 * time.Second
+const logWaitAfter = time.Second
 
 func (l *rateLimitLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	limiter := l.withoutKey

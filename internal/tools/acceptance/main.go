@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -94,6 +94,7 @@ func run(ctx context.Context, selection string, arguments []string) (err error) 
 
 // packagesWithTests returns the packages that have acceptance tests, as "./folder", so that go test links no others.
 func packagesWithTests(root string) (packages []string, err error) {
+	declaration := regexp.MustCompile(`(?m)^func TestAcc[A-Z]`) // and not TestAccount
 	for _, pattern := range []string{"internal/*/*_test.go", "internal/*/*/*_test.go"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
@@ -104,7 +105,7 @@ func packagesWithTests(root string) (packages []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if bytes.Contains(content, []byte("\nfunc TestAcc")) {
+			if declaration.Match(content) {
 				packages = append(packages, "."+filepath.ToSlash(strings.TrimPrefix(filepath.Dir(file), root)))
 			}
 		}
