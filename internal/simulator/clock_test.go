@@ -113,7 +113,7 @@ func TestClock_LongRental(t *testing.T) {
 	r := newRig(t)
 	o := r.cheapest()[0]
 	r.control("PATCH", "/offers/"+o.ID, m{"on_demand_kop_h": 10_000_000}).want(200)
-	money := func() { r.control("PATCH", "/account", m{"balance_kop": 1_000_000_000_000}).want(200) }
+	money := func() { r.control("PATCH", "/account", m{"balance_kop": int64(1_000_000_000_000)}).want(200) }
 	money()
 	r.do("GET", "/offers/"+o.ID, nil).want(200) // shows the new price
 	i := r.running("k", m{"offer_id": o.ID, "disk_gb": 20})

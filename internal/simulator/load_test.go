@@ -42,7 +42,7 @@ func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	server := start(b, simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
 	server.SetRateLimit(0, 0)
 	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
-	r.control("PATCH", "/account", m{"balance_kop": 900_000_000_000, "max_instances": loadInstances}).want(200)
+	r.control("PATCH", "/account", m{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances}).want(200)
 	var paths []string
 	for n, o := range list[offer](r, "/offers", 200)[:loadInstances] {
 		var i instance

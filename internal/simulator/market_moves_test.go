@@ -102,7 +102,7 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 // TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
 func TestMarket_OutbidAndOutages(t *testing.T) {
 	r := marketRig(t, simulator.MarketMoving, 7)
-	r.control("PATCH", "/account", m{"balance_kop": 100_000_000_000}).want(200)
+	r.control("PATCH", "/account", m{"balance_kop": int64(100_000_000_000)}).want(200)
 	offers := r.market()
 	for id, o := range offers {
 		kind := "on_demand"
