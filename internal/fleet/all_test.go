@@ -201,8 +201,8 @@ func (e *env) lose4th(back time.Duration) {
 }
 
 // With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
-// missing offer. A run that is killed after that is continued by the next one, although the API forgets the keys of
-// what the rollback destroyed: both try the keys of a slot from the same one.
+// missing offer. After a kill, the next run continues, even if the API has no record of the keys of what the rollback
+// destroyed: both try the keys of a slot from the same one.
 func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
 	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
 		e.lose4th(20 * time.Minute)

@@ -38,8 +38,8 @@ func TestList_Limits(t *testing.T) {
 	}
 }
 
-// A list that ends at a limit is complete. One that is longer is an error after the entries until there, of which
-// invalid ones count.
+// A list that ends at a limit is complete. A longer list is an error after the entries up to the limit. Invalid entries
+// count.
 func TestList_UpToTheLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		entry      string

@@ -179,7 +179,7 @@ func TestRateLimit_Grid(t *testing.T) {
 	}
 }
 
-// A run with few requests gets through beside a run that always has many, and a write beside reads of its own process.
+// A run with few requests gets through beside a run that always has many, and a write beside reads of the same process.
 func TestRateLimit_StarvesNoOne(t *testing.T) {
 	for name, shared := range map[string]bool{"one process": true, "two processes": false} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// One test for each quirk: it does what its description says, and nothing else.
+// One test for each quirk: it does what is in its description, and nothing else.
 
 func TestQuirk_SmallPages(t *testing.T) {
 	r := newRig(t, withQuirks("small-pages"))

@@ -36,7 +36,7 @@ type cleanup struct {
 	err     error           // of Undo, once it has failed
 }
 
-// change tells Run about a change. The caller holds the lock.
+// change wakes Run. The caller holds the lock.
 func (c *Cleanup) change() {
 	select {
 	case c.changed <- struct{}{}:

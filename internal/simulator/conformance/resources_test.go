@@ -142,7 +142,7 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 		}
 	}
 	slices.Sort(never)
-	// The account has an e-mail. Only the console causes some entries of the ledger. The market knows the VRAM and the
+	// The account has an e-mail. Only the console causes some entries of the ledger. The market has the VRAM and the
 	// country of the servers in this test. Null is tested for all fields of offers in package simulator.
 	want := []string{"ApiKeyCreated.last_used_at", "Instance.country=null", "Instance.gpu.vram_gb=null",
 		"Transaction.type=promo_expire", "Transaction.type=refund", "Transaction.type=reversal",
