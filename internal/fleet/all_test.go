@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,13 +129,9 @@ func TestApply_RollBackLarge(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 40}, func(t *testing.T, e *env) {
 		e.enrich()
 		const size = 2000
-		rents, sent := creates(), 0
+		rents, sent := creates(), new(atomic.Int64)
 		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
-			if !rents(req) {
-				return false
-			}
-			sent++
-			return sent == size
+			return rents(req) && sent.Add(1) == size
 		})
 		result := e.apply(allOf(size, 0), nil)
 		if len(result.Members) > 0 || len(result.RolledBack) != size-1 {

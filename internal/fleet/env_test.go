@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,12 +182,8 @@ func creates(texts ...string) func(*http.Request) bool {
 
 // once reports true for the first request only.
 func once(when func(*http.Request) bool) func(*http.Request) bool {
-	done := false
-	return func(req *http.Request) bool {
-		first := !done && when(req)
-		done = done || first
-		return first
-	}
+	var done atomic.Bool
+	return func(req *http.Request) bool { return when(req) && done.CompareAndSwap(false, true) }
 }
 
 func anyRequest(*http.Request) bool { return true }
