@@ -21,9 +21,8 @@ func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
 	w := env.Workspace("")
 	config := ""
 	configure := func(arguments string) {
-		config = env.Provider() + configByOffer("max_price_kop_h = 1000000", arguments)
-		config += env.Read("actions/gpurent_instance_stop/action.tf") +
-			env.Read("actions/gpurent_instance_start/action.tf") +
+		config = env.Provider() + configByOffer("max_price_kop_h = 1000000", arguments) +
+			env.Read("actions/gpurent_instance_stop/action.tf") + env.Read("actions/gpurent_instance_start/action.tf") +
 			env.Read("actions/gpurent_instance_restart/action.tf")
 		w.Configure(config)
 		w.Run("apply", "-auto-approve", "-no-color")

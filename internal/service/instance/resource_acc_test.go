@@ -3,7 +3,6 @@ package instance_test
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -103,16 +102,16 @@ func TestAccInstance_examples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for file, planOnly := range map[string]bool{
+	for example, planOnly := range map[string]bool{
 		"resources/gpurent_instance/resource-interruptible.tf": false,
 		"resources/gpurent_instance/resource-offer.tf":         false,
 		"resources/gpurent_instance/resource-image.tf":         false,
 		"resources/gpurent_instance/resource-stopped.tf":       false,
 		"resources/gpurent_instance/resource-provisioner.tf":   true,
 	} {
-		t.Run(path.Base(file), func(t *testing.T) {
+		t.Run(filepath.Base(example), func(t *testing.T) {
 			env := acctest.Start(t)
-			config := env.Example(file)
+			config := env.Example(example)
 			resource.Test(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				Steps:                    []resource.TestStep{{Config: config, PlanOnly: planOnly, ExpectNonEmptyPlan: planOnly}},
