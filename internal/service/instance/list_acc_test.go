@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,15 +53,12 @@ func TestAccInstanceList_filters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, test := range tests {
-		ids := map[string]bool{}
+		var ids []string
 		for _, f := range results[fmt.Sprintf("list.gpurent_instance.n%d", n)] {
-			ids[fmt.Sprint(f.Identity["id"])] = true
+			ids = append(ids, fmt.Sprint(f.Identity["id"]))
 		}
-		ok := len(ids) == len(test.want)
-		for _, id := range test.want {
-			ok = ok && ids[id]
-		}
-		if !ok {
+		slices.Sort(ids)
+		if slices.Sort(test.want); !slices.Equal(ids, test.want) {
 			t.Errorf("%s: %v, want %v", test.inner, ids, test.want)
 		}
 	}
@@ -71,6 +69,10 @@ func TestAccInstanceList_filters(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "status[0] value must be one of") ||
 		!strings.Contains(err.Error(), "template string length must be at least 1") {
 		t.Errorf("invalid arguments: %v", err)
+	}
+	narrow := env.Workspace(env.ProviderWithKey(env.Secret(`{"name":"narrow","scopes":["user:read"]}`)))
+	if _, err = narrow.Query(listBlock("all", "", "")); !strings.Contains(fmt.Sprint(err), "lacks the scope") {
+		t.Errorf("without the scope: %v", err)
 	}
 }
 
