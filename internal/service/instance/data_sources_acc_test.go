@@ -98,6 +98,7 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 				}),
 			},
 			{
+				PreConfig:   func() { setStatus(t, env, createInstances(env, "shared")[0], "destroying", "destroyed") },
 				Config:      env.Config(dataSource("name", "shared")),
 				ExpectError: regexp.MustCompile(`(?s)No instance with this name.*Existing: .*Обучение`),
 			},

@@ -5,19 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// createMixed creates instances through the API: a running one, a stopped one, a running one without a name, and a
-// destroyed one. It returns the ids of the first three.
-func createMixed(env *acctest.Env) (running, stopped, unnamed string) {
+// createMixed creates instances through the API: a running one, a stopped one, a running one without a name, and one
+// that is being destroyed. It returns the ids of the first three.
+func createMixed(t *testing.T, env *acctest.Env) (running, stopped, unnamed string) {
+	t.Helper()
 	// The second name ends with a letter and a combining mark, which configurations store as one character.
 	ids := createInstances(env, "by-hand", "by-hand-и\u0306", "", "by-hand-3")
-	env.Post("instances/"+ids[1]+"/stop", "")
-	env.Delete("instances/" + ids[3])
-	env.Advance(time.Minute)
+	setStatus(t, env, ids[1], "stopped", "stopped")
+	setStatus(t, env, ids[3], "destroying", "destroyed")
 	return ids[0], ids[1], ids[2]
 }
 
@@ -33,7 +32,7 @@ func TestAccInstanceList_filters(t *testing.T) {
 	// The test asserts the whole list by names, which may be null.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
-	running, stopped, unnamed := createMixed(env)
+	running, stopped, unnamed := createMixed(t, env)
 	tests := []struct {
 		inner string
 		want  []string
@@ -82,7 +81,7 @@ func TestAccInstanceList_import(t *testing.T) {
 	// Instances of neighbours, and an instance whose response lacks required arguments, cannot be imported.
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
 	w := env.Workspace(env.Provider())
-	createMixed(env)
+	createMixed(t, env)
 	env.ClearRequests()
 	found := w.Adopt(listBlock("all", "include_resource = true", ""))
 	if len(found) != 3 {
