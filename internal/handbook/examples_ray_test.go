@@ -14,27 +14,15 @@ import (
 
 // join.sh gives access to the current workers only, also after another head. The scripts of the templates run.
 func rayStory(l *exampleRun) {
-	before := l.members() // the README has added a worker
 	l.expectPlan("running=false", "0 to add, 2 to change, 0 to destroy")
+	before := l.members()
+	l.Run("apply") // destroys the worker that the README has added
+	l.join()
 	l.Run("apply", "-replace=gpurent_instance.head")
-	head, workers := l.servers()["ray-head"], l.members()
-	if len(workers) != 2 || workers["ray-worker-1"].ID != before["ray-worker-1"].ID {
+	head, workers, token := l.servers()["ray-head"], l.join(), l.Read("ray-token")
+	if workers["ray-worker-1"].ID != before["ray-worker-1"].ID {
 		l.t.Errorf("with another head the workers are %+v, were %+v", workers, before)
 	}
-	l.follow(snippet{language: "sh", text: "./join.sh\n"})
-	token := l.Read("ray-token")
-	admitted := ""
-	for n := range len(workers) {
-		worker := workers[fmt.Sprintf("ray-worker-%d", n)]
-		admitted += fmt.Sprintf("restrict,tunnel=\"%d\" ssh-ed25519 KEY%d\n", n+1, worker.Port)
-		l.expectFiles(worker.Port, map[string]string{
-			"token": token, "number": strconv.Itoa(n+1) + "\n",
-			"known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d\n", head.SSH.Port),
-			// The simulator assigns the port after SSH to the first port of the template.
-			"tunnel_address": fmt.Sprintf("%s %d\n", head.SSH.Host, head.SSH.Port+1),
-		})
-	}
-	l.expectFiles(head.SSH.Port, map[string]string{"token": token, "authorized_keys": admitted})
 
 	ray := "mode=token token=" + token
 	l.checkStart("head", head.SSH.Port, map[string][]string{
@@ -48,6 +36,26 @@ func rayStory(l *exampleRun) {
 		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", ray},
 		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
 	})
+}
+
+// join runs join.sh, checks what it writes on the servers, and returns the workers.
+func (l *exampleRun) join() map[string]member {
+	l.t.Helper()
+	l.follow(snippet{language: "sh", text: "./join.sh\n"})
+	head, workers, token := l.servers()["ray-head"], l.members(), l.Read("ray-token")
+	admitted := ""
+	for n := range len(workers) {
+		worker := workers[fmt.Sprintf("ray-worker-%d", n)]
+		admitted += fmt.Sprintf("restrict,tunnel=\"%d\" ssh-ed25519 KEY%d\n", n+1, worker.Port)
+		l.expectFiles(worker.Port, map[string]string{
+			"token": token, "number": strconv.Itoa(n+1) + "\n",
+			"known_hosts": fmt.Sprintf("ray-head ssh-ed25519 HOST%d\n", head.SSH.Port),
+			// The simulator assigns the port after SSH to the first port of the template.
+			"tunnel_address": fmt.Sprintf("%s %d\n", head.SSH.Host, head.SSH.Port+1),
+		})
+	}
+	l.expectFiles(head.SSH.Port, map[string]string{"token": token, "authorized_keys": admitted})
+	return workers
 }
 
 // expectFiles compares the files that join.sh has written on the server with this port.
