@@ -38,7 +38,10 @@ func TestFromAPI_KeepsPriorValues(t *testing.T) {
 			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
 			Env: full.Env, OnStart: "run",
 		}, func() rental.Template {
-			now.Name, now.Image, now.Ports = "Trainer", "index.docker.io/library/ubuntu:24.04", []int64{22, 8888}
+			now.Name, now.Image = "Trainer", "index.docker.io/library/ubuntu:24.04"
+			if now.Ports != nil {
+				now.Ports = []int64{22, 8888}
+			}
 			if now.Env != nil {
 				now.Env = full.Env
 			}
