@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -323,4 +324,46 @@ func (p plugin) sampleState(kind string) tftypes.Value {
 		values[attribute.Name] = value
 	}
 	return acctest.Value(p.typeOf(kind), values)
+}
+
+// A key that was unknown at plan was not validated. A private one is refused at apply, without a request.
+func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
+	env := acctest.Start(t)
+	p := configured(t, arguments(env))
+	const kind = "gpurent_ssh_key"
+	planned, _ := p.plan(p.none(kind), map[string]any{"public_key": tftypes.UnknownValue})
+	env.ClearRequests()
+	for _, private := range []string{
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0", "PuTTY-User-Key-File-3: ssh-ed25519\nc2VjcmV0",
+	} {
+		known := planned
+		values := maps.Clone(attributesOf(t, planned.state))
+		values["public_key"] = tftypes.NewValue(tftypes.String, private)
+		known.state = tftypes.NewValue(p.typeOf(kind), values)
+		_, diags := p.apply(p.none(kind), known, acctest.Value(p.typeOf(kind), map[string]any{"public_key": private}))
+		if text := texts(diags); !strings.HasPrefix(text, "Not a public key") || strings.Contains(text, "c2VjcmV0") {
+			t.Errorf("%q: %s", private, text)
+		}
+	}
+	if n := len(env.Requests()); n != 0 {
+		t.Errorf("%d requests, want 0: %v", n, env.Requests())
+	}
+}
+
+// A key that has expired leaves the state, with a warning, also if the API still lists it.
+func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"data":[{"id":"key_1","name":"k","prefix":"gpr_aaaa","scopes":["user:read"],"source":"api",`+
+			`"created_at":"2020-01-01T00:00:00Z","expires_at":"2020-02-01T00:00:00Z"}],"next_cursor":null}`)
+	}))
+	t.Cleanup(server.Close)
+	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
+	const kind = "gpurent_api_key"
+	state := acctest.Value(p.typeOf(kind), map[string]any{"id": "key_1", "name": "k", "scopes": []any{"user:read"}})
+	after, diags := p.read(object{kind, state, nil})
+	const want = "1 expired API key no longer exists: key_1"
+	if text := texts(diags); !after.state.IsNull() || !strings.Contains(text, want) {
+		t.Errorf("in the state: %t: %s", !after.state.IsNull(), text)
+	}
 }
