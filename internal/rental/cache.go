@@ -112,16 +112,14 @@ func (c *Cache) OffersWithin(
 		list, err = cached.Get(ctx, 0, 0, read)
 	}
 	if query.Skipped != nil {
-		for _, entry := range list.skipped {
-			query.Skipped(entry)
-		}
+		*query.Skipped = append(*query.Skipped, list.skipped...)
 	}
 	return list.offers[:min(limit, len(list.offers))], err
 }
 
 func (c *Cache) readOffers(ctx context.Context, query OfferQuery, limit int) (offerList, error) {
 	list := offerList{limit: limit}
-	query.Skipped = func(entry Skipped) { list.skipped = append(list.skipped, entry) }
+	query.Skipped = &list.skipped
 	for offer, err := range c.client.ListOffers(ctx, query) {
 		if err != nil {
 			return offerList{}, err

@@ -109,8 +109,7 @@ func (c *Collection[T]) Recent(ctx context.Context) (*Listing[T], error) {
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
 		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}
-		skipped := func(entry Skipped) { listing.Skipped = append(listing.Skipped, entry) }
-		for object, err := range c.list(ctx, ListOptions{MaxPages: pages, Skipped: skipped}) {
+		for object, err := range c.list(ctx, ListOptions{MaxPages: pages, Skipped: &listing.Skipped}) {
 			if IsListTooLong(err) {
 				listing.Err = err
 				break

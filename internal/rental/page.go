@@ -51,8 +51,8 @@ type ListOptions struct {
 	// Stream raises the limits of entries and bytes, for a caller that does not keep the entries.
 	Stream bool
 
-	// Skipped is called for each entry that is omitted because it cannot be read. Nil: not called.
-	Skipped func(Skipped)
+	// Skipped receives the entries that are omitted because they cannot be read. Nil: they are lost.
+	Skipped *[]Skipped
 }
 
 // list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that

@@ -6,12 +6,13 @@ type Skipped struct {
 	Err error  // why it was skipped
 }
 
-// reportSkipped calls Skipped, if it is set, with sanitized texts.
+// reportSkipped appends entries with sanitized texts to Skipped, if it is set.
 func (o ListOptions) reportSkipped(mask mask, skipped []Skipped) {
 	if o.Skipped == nil {
 		return
 	}
 	for _, entry := range skipped {
-		o.Skipped(Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
+		*o.Skipped = append(*o.Skipped,
+			Skipped{ID: mask.printable(entry.ID, maxRequestID), Err: maskedError{entry.Err, mask}})
 	}
 }

@@ -37,10 +37,7 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		var skipped []rental.Skipped
-		options := rental.ListOptions{
-			Stream: true, Skipped: func(entry rental.Skipped) { skipped = append(skipped, entry) },
-		}
-		for item, err := range l.List(ctx, options) {
+		for item, err := range l.List(ctx, rental.ListOptions{Stream: true, Skipped: &skipped}) {
 			if err != nil {
 				var diags diag.Diagnostics
 				AddAPIError(&diags, Textf("list %s", l.Kind), err)

@@ -37,7 +37,7 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	limit := cmp.Or(tfkit.Int64Of(config.Attributes()["max_results"]), defaultResults)
 	query := tfkit.OfferQuery(config)
 	var skipped []rental.Skipped
-	query.Skipped = func(entry rental.Skipped) { skipped = append(skipped, entry) }
+	query.Skipped = &skipped
 	offers, err := d.Meta.Cache.OffersWithin(ctx, query, int(limit), 0)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list offers", err, slices.Collect(maps.Keys(filters()))...)

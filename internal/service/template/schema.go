@@ -76,6 +76,7 @@ func addRequired(attributes map[string]schema.Attribute) {
 	}
 }
 
+// addOptional adds the arguments that are not required.
 //
 //nolint:funlen // one literal for each attribute
 func addOptional(attributes map[string]schema.Attribute) {
