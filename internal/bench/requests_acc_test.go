@@ -245,8 +245,9 @@ func TestAccRequests_ThingsMissingOrAPIDown(t *testing.T) {
 		}
 	}
 	for fault, reason := range map[simulator.Fault]string{
-		{Drop: simulator.DropBefore}:    "the connections are cut",
-		{Status: http.StatusBadGateway}: "a proxy answers",
+		{Drop: simulator.DropBefore}:            "the connections are cut",
+		{Status: http.StatusBadGateway}:         "a proxy answers",
+		{Status: http.StatusServiceUnavailable}: "the API is unavailable",
 	} {
 		if err := env.AddFault(fault); err != nil {
 			t.Fatal(err)

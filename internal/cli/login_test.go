@@ -46,7 +46,7 @@ func TestLogin_Polling(t *testing.T) {
 			fails: "expired"},
 		{name: "transient errors", tokens: responses{cutConnection, {status: 502, body: "<html>"}, internal, approved},
 			polled: []int{5, 10, 15, 20}},
-		{name: "dead address", code: response{status: 504, hook: hang}, ends: 10, fails: "no answer from the API"},
+		{name: "dead address", code: response{status: 504, hook: hang}, ends: 10, fails: "no usable answer from the API"},
 		{name: "errors until expiry", code: lasts("12"), tokens: responses{internal}, polled: []int{5, 10}, ends: 12,
 			fails: "500 internal", lost: true},
 		{name: "response lost, then code used", tokens: responses{cutConnection, expired}, polled: []int{5, 10},

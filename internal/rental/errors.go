@@ -207,8 +207,9 @@ func IsUnavailable(err error) bool {
 }
 
 // IsUnreachable reports that a call failed and that the API had not answered any call of its client: at the base URL
-// is no server, or not the API. After 10 s the client gives up, see Client; the call has sent nothing if Error.Attempts
-// is 0. IsUnreachable does not exclude IsOutcomeUnknown, and is false if the caller's context ended.
+// is no server, not the API, or an API that is down. After 10 s the client gives up, see Client; the call has sent
+// nothing if Error.Attempts is 0. IsUnreachable does not exclude IsOutcomeUnknown, and is false if the caller's context
+// ended.
 func IsUnreachable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unanswered && IsUnavailable(err)

@@ -15,6 +15,7 @@ import (
 var (
 	refused      = reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: connectionRefused()}}
 	badGateway   = reply{status: http.StatusBadGateway, body: "<html>"}
+	unavailable  = reply{status: http.StatusServiceUnavailable, body: errorJSON(CodeProviderUnavailable)}
 	userResponse = reply{status: http.StatusOK, body: `{"id":"u","data":[]}`}
 )
 
@@ -43,6 +44,7 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 	}{
 		"closed port":  {&scriptedTransport{replies: []reply{refused}}, "connection refused"},
 		"gateway page": {&scriptedTransport{replies: []reply{badGateway}}, "502 Bad Gateway"},
+		"API is down":  {&scriptedTransport{replies: []reply{unavailable}}, "503 provider_unavailable"},
 		"429 of proxy": {&scriptedTransport{replies: []reply{proxyLimit}}, "429 Too Many Requests"},
 		"black hole": {
 			&scriptedTransport{replies: []reply{{err: context.Canceled}}, onRequest: hang}, "no complete response within",
@@ -120,7 +122,7 @@ func TestReachability_PatienceAfterFirstAnswer(t *testing.T) {
 	})
 }
 
-// Only a response of the API is an answer.
+// Only a response of the API is an answer, and a 5xx is none.
 func TestReachability_Answers(t *testing.T) {
 	for name, test := range map[string]struct {
 		first  reply
@@ -129,7 +131,8 @@ func TestReachability_Answers(t *testing.T) {
 		"success":          {userResponse, true},
 		"unauthorized":     {reply{status: 401, body: errorJSON(CodeUnauthorized)}, true},
 		"rate limited":     {reply{status: 429, body: errorJSON(CodeRateLimited)}, true},
-		"internal":         {reply{status: 500, body: errorJSON(CodeInternal)}, true},
+		"internal":         {reply{status: 500, body: errorJSON(CodeInternal)}, false},
+		"unavailable":      {unavailable, false},
 		"HTML, 200":        {reply{status: 200, body: "<html>"}, false},
 		"401 of a proxy":   {reply{status: 401, body: "<html>"}, false},
 		"redirect":         {reply{status: 302, header: "Location: https://login.example/"}, false},

@@ -73,9 +73,9 @@ func isPermanent(err error) bool {
 }
 
 // isAnswer reports whether an attempt ended with a response of the API: a documented success of the operation or a
-// documented error.
+// documented error other than a 5xx.
 func (c *call) isAnswer(resp *http.Response) bool {
-	return resp != nil && (c.isSuccess(resp) || isAPIError(resp))
+	return resp != nil && (c.isSuccess(resp) || resp.StatusCode < 500 && isAPIError(resp))
 }
 
 // isAPIError reports whether a response is a documented error of the API.

@@ -12,8 +12,9 @@ import (
 // firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt.
 const firstAnswerTimeout = 10 * time.Second
 
-// reachability records whether the API has answered a client. Only a response of the API is an answer: a network error,
-// a timeout or the page of a proxy is not. Without an answer within firstAnswerTimeout the client gives up.
+// reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
+// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. Without an answer
+// within firstAnswerTimeout the client gives up.
 type reachability struct {
 	baseURL string
 
@@ -37,7 +38,7 @@ func (r *reachability) gaveUp() error {
 	if failure == nil {
 		failure = errNoResponse
 	}
-	return fmt.Errorf("no answer from the API at %s in this process within %s, so no more requests are sent: %w",
+	return fmt.Errorf("no usable answer from the API at %s in this process within %s, so no more requests are sent: %w",
 		r.baseURL, firstAnswerTimeout, failure)
 }
 
