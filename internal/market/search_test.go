@@ -489,6 +489,9 @@ func TestWait_Outage(t *testing.T) {
 				api.Outage = func() bool { return time.Since(began) > time.Second && time.Since(began) < test.outage }
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
+				if _, err := m.Estimate(ctx, waiting(0, "other")); err != nil {
+					t.Fatalf("before the outage: %v", err)
+				}
 				time.Sleep(2 * time.Second)
 				_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
 				e := failure.As(err)
