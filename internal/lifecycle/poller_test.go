@@ -27,6 +27,7 @@ type fakeAPI struct {
 }
 
 func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
+	time.Sleep(time.Millisecond) // so that waiters of the same moment share a listing
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id, one := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); one {

@@ -92,7 +92,11 @@ func pipeTransport(serve func(net.Conn)) *http.Transport {
 		client, server := net.Pipe()
 		go func() {
 			defer server.Close()
-			go func() { _, _ = io.Copy(io.Discard, server) }() //nolint:errcheck // the request does not matter
+			// The request does not matter, but a response before it would be an error.
+			if _, err := server.Read(make([]byte, 1)); err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(io.Discard, server) }() //nolint:errcheck // see above
 			serve(server)
 		}()
 		return client, nil
