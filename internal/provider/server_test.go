@@ -1,0 +1,53 @@
+package provider
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+)
+
+// slowAction is a server whose action sends its last event some time after the provider was stopped.
+type slowAction struct {
+	frameworkServer
+	stopped chan struct{}
+}
+
+func (s *slowAction) StopProvider(
+	context.Context, *tfprotov6.StopProviderRequest,
+) (*tfprotov6.StopProviderResponse, error) {
+	close(s.stopped)
+	return &tfprotov6.StopProviderResponse{}, nil
+}
+
+func (s *slowAction) InvokeAction(
+	context.Context, *tfprotov6.InvokeActionRequest,
+) (*tfprotov6.InvokeActionServerStream, error) {
+	return &tfprotov6.InvokeActionServerStream{Events: func(push func(tfprotov6.InvokeActionEvent) bool) {
+		push(tfprotov6.InvokeActionEvent{})
+		<-s.stopped
+		time.Sleep(20 * time.Millisecond)
+		push(tfprotov6.InvokeActionEvent{})
+	}}, nil
+}
+
+func TestServer_StopProviderWaitsForActions(t *testing.T) {
+	s := &server{frameworkServer: &slowAction{stopped: make(chan struct{})}}
+	action, err := s.InvokeAction(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent atomic.Int32
+	running := make(chan struct{}, 2)
+	go action.Events(func(tfprotov6.InvokeActionEvent) bool {
+		sent.Add(1)
+		running <- struct{}{}
+		return true
+	})
+	<-running
+	if _, err := s.StopProvider(t.Context(), nil); err != nil || sent.Load() != 2 {
+		t.Errorf("%d events before the provider stopped (%v), want 2", sent.Load(), err)
+	}
+}
