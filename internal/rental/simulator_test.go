@@ -15,7 +15,7 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHM
 
 // Client, simulator and contract are independent implementations of the API document. This test performs every
 // operation of the client on the simulator, and validates the traffic with the contract. What the operations do is
-// tested in simulator/conformance.
+// tested in package simulator.
 func TestSimulator_EveryOperation(t *testing.T) {
 	checker := contracttest.New(t)
 	server, err := simulator.Start(t.Context(), simulator.Config{

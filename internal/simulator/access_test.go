@@ -14,24 +14,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-type deviceCode struct {
-	Device   string `json:"device_code"`
-	User     string `json:"user_code"`
-	Complete string `json:"verification_uri_complete"`
-}
-
-func (r *rig) login() deviceCode {
-	r.t.Helper()
-	var d deviceCode
-	r.do("POST", "/auth/device", m{"client_name": "laptop"}).want(200).into(&d)
-	return d
-}
-
-func (r *rig) poll(d deviceCode) response {
-	r.t.Helper()
-	return r.do("POST", "/auth/device/token", m{"device_code": d.Device})
-}
-
 const decision = `name="decision" value="approve"`
 
 // The control API and the dashboard serve this machine only, and no page of another site. The approval page also serves
@@ -39,7 +21,7 @@ const decision = `name="decision" value="approve"`
 // origin for the browser, so only the host name shows it.
 func TestAccess_OtherMachinesAndSites(t *testing.T) {
 	r := newRig(t)
-	approval := "/device?code=" + r.as("").login().User
+	approval := "/device?code=" + text(r.login(), "user_code")
 	const here, local = "127.0.0.1:5", "127.0.0.1:8474"
 	for _, c := range []struct {
 		name, peer, host, header, value string
@@ -84,8 +66,8 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 // TestApprovalPage uses the page like a browser without JavaScript. Forms of other sites are refused.
 func TestApprovalPage(t *testing.T) {
 	r := newRig(t)
-	d := r.as("").login()
-	complete, err := url.Parse(d.Complete)
+	login := r.login()
+	complete, err := url.Parse(text(login, "verification_uri_complete"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,24 +86,25 @@ func TestApprovalPage(t *testing.T) {
 		{"same-origin", here, "approve", 200},
 		{"same-origin", here, "deny", 409}, // a second decision
 	} {
-		form := url.Values{"code": {d.User}, "decision": {c.decision}}
+		form := url.Values{"code": {text(login, "user_code")}, "decision": {c.decision}}
 		r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", c.origin).
 			with("Sec-Fetch-Site", c.site).raw("POST", "/device", strings.NewReader(form.Encode())).want(c.status)
 	}
-	r.as("").poll(d).want(200)
+	r.poll(login).want(200)
 }
 
 // The user code may be typed in lower case and without the dash.
 func TestDecideDeviceCode(t *testing.T) {
 	r := newRig(t)
-	d := r.as("").login()
-	if err := r.DecideDeviceCode(strings.ToLower(strings.ReplaceAll(d.User, "-", "")), true); err != nil {
+	login := r.login()
+	typed := strings.ToLower(strings.ReplaceAll(text(login, "user_code"), "-", ""))
+	if err := r.DecideDeviceCode(typed, true); err != nil {
 		t.Fatal(err)
 	}
-	r.as("").poll(d).want(200)
-	expired := r.as("").login()
+	r.poll(login).want(200)
+	expired := r.login()
 	r.Advance(10 * time.Minute)
-	if r.DecideDeviceCode(expired.User, true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
+	if r.DecideDeviceCode(text(expired, "user_code"), true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
 		t.Error("an expired or unknown code was approved")
 	}
 }
@@ -133,21 +116,21 @@ func TestLog_HasNoSecrets(t *testing.T) {
 	})
 	var issued struct{ Secret string }
 	r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
-	d := r.login()
-	if err := r.DecideDeviceCode(d.User, true); err != nil {
+	login := r.login()
+	if err := r.DecideDeviceCode(text(login, "user_code"), true); err != nil {
 		t.Fatal(err)
 	}
 	var token struct {
 		Key string `json:"api_key"`
 	}
-	r.poll(d).want(200).into(&token)
+	r.poll(login).want(200).into(&token)
 	r.as(token.Key).do("GET", "/me", nil).want(200)
 	r.do("GET", "/offers?limit=0", nil).want(422)
 	seen := log.String()
 	for _, q := range r.Requests() {
 		seen += q.Path + q.Query + q.KeyID
 	}
-	for _, secret := range []string{testKey, issued.Secret, token.Key, d.Device} {
+	for _, secret := range []string{testKey, issued.Secret, token.Key, text(login, "device_code")} {
 		if strings.Contains(seen, secret) {
 			t.Error("a secret was logged")
 		}

@@ -336,10 +336,10 @@ func (h *history) rent(rt *rapid.T) {
 		"type": rentalType}, key)
 	switch {
 	case h.offline[o.ID]:
-		a.refused(503, "provider_unavailable")
+		a.failsWith("provider_unavailable")
 		return
 	case !o.Available:
-		a.refused(409, "conflict")
+		a.failsWith("conflict")
 		return
 	case short > 0:
 		h.refusedForFunds(a, short)
@@ -357,7 +357,7 @@ func (h *history) rent(rt *rapid.T) {
 }
 
 func (h *history) refusedForFunds(a response, shortKop int64) {
-	if got := a.refused(402, "insufficient_funds").Error.Details.Short; got != shortKop {
+	if got := integer(a.failsWith("insufficient_funds"), "short_kop"); got != shortKop {
 		h.rt.Fatalf("short_kop %d, want %d", got, shortKop)
 	}
 }
@@ -404,7 +404,7 @@ func (h *history) start(rt *rapid.T) {
 	a := h.send("POST", "/api/v1/instances/"+i.ID+"/start", nil, "")
 	switch {
 	case !startable || h.offline[i.OfferID]:
-		a.refused(409, "conflict")
+		a.failsWith("conflict")
 		return
 	case short > 0:
 		h.refusedForFunds(a, short)

@@ -7,7 +7,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// The control API. The conformance package and the recipes of the guide test the effects of its calls.
+// The control API. The files api_* and the recipes of the guide test the effects of its calls.
 
 func TestControl_InvalidRequests(t *testing.T) {
 	r := newRig(t)
@@ -32,9 +32,9 @@ func TestControl_InvalidRequests(t *testing.T) {
 	} {
 		r.control(c.method, c.path, c.body).invalid(c.field)
 	}
-	r.control("PATCH", "/offers/x", m{}).refused(404, "not_found")
-	r.control("PATCH", "/instances/x", m{}).refused(404, "not_found")
-	r.control("GET", "/nothing", nil).refused(404, "not_found")
+	r.control("PATCH", "/offers/x", m{}).failsWith("not_found")
+	r.control("PATCH", "/instances/x", m{}).failsWith("not_found")
+	r.control("GET", "/nothing", nil).failsWith("not_found")
 	r.control("GET", "/clock", nil).want(405)
 }
 
@@ -86,7 +86,7 @@ func TestControl_InstanceStatus(t *testing.T) {
 	set(m{"status": "running"}).want(200)
 	check("running", true)
 	set(m{"status": "destroyed"}).want(200)
-	set(m{"status": "running"}).refused(409, "conflict")
+	set(m{"status": "running"}).failsWith("conflict")
 }
 
 // Changes of an offer that are due later are saved, applied in order of time, and removed by a reset.

@@ -42,7 +42,7 @@ func FuzzCreateInstance(f *testing.F) {
 		checkLedger(r, nil)
 		if a.status != http.StatusCreated {
 			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
-			a.refused(a.status, codes[a.status])
+			a.failsWithStatus(a.status, codes[a.status])
 			if len(all) != 0 {
 				t.Fatalf("status %d, and instances %+v", a.status, all)
 			}

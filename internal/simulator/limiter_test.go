@@ -15,7 +15,7 @@ func (r *rig) limited() (succeeded int, wait string) {
 	for {
 		a := r.do("GET", "/gpus", nil)
 		if a.status != 200 {
-			a.refused(429, "rate_limited")
+			a.failsWith("rate_limited")
 			return succeeded, a.header.Get("Retry-After") + " " + a.header.Get("X-RateLimit-Reset")
 		}
 		succeeded++

@@ -24,7 +24,7 @@ func TestQuirk_SmallPages(t *testing.T) {
 	if len(small) != len(all) {
 		t.Errorf("%d offers in small pages, want %d", len(small), len(all))
 	}
-	r.do("GET", "/offers?limit=201", nil).refused(422, "validation_error")
+	r.do("GET", "/offers?limit=201", nil).failsWith("validation_error")
 }
 
 func TestQuirk_PriceMovesOnCreate(t *testing.T) {
@@ -85,8 +85,8 @@ func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 
 func TestQuirk_ForbiddenBalance(t *testing.T) {
 	r := newRig(t, withQuirks("forbidden-balance"))
-	r.do("GET", "/balance", nil).refused(403, "forbidden")
-	r.as("").do("GET", "/balance", nil).refused(401, "unauthorized")
+	r.do("GET", "/balance", nil).failsWith("forbidden")
+	r.as("").do("GET", "/balance", nil).failsWith("unauthorized")
 	r.do("GET", "/transactions", nil).want(200)
 }
 
@@ -133,7 +133,7 @@ func TestQuirk_LaggingGet(t *testing.T) {
 	var i instance
 	r.rent("a", nil).want(201).into(&i)
 	for _, method := range []string{"GET", "DELETE"} {
-		r.do(method, "/instances/"+i.ID, nil).refused(404, "not_found")
+		r.do(method, "/instances/"+i.ID, nil).failsWith("not_found")
 	}
 	r.Advance(3 * time.Second)
 	r.do("GET", "/instances/"+i.ID, nil).want(200)
@@ -226,7 +226,7 @@ func TestQuirk_BusyWhileBooting(t *testing.T) {
 	var i instance
 	r.rent("a", nil).want(201).into(&i)
 	for _, status := range []string{"creating", "starting"} {
-		r.do("DELETE", "/instances/"+i.ID, nil).refused(409, "conflict")
+		r.do("DELETE", "/instances/"+i.ID, nil).failsWith("conflict")
 		if now := r.instance(i.ID); now.Status != status || now.DesiredState != "running" {
 			t.Errorf("%s, desired %s, want %s", now.Status, now.DesiredState, status)
 		}
@@ -290,7 +290,7 @@ func TestQuirk_PhantomOffers(t *testing.T) {
 	if below := list[offer](r, fmt.Sprintf("%s&max_price_kop_h=%d", query, phantom.Price.OnDemand-1), 50); len(below) > 0 {
 		t.Errorf("a phantom above the maximum price: %v", below)
 	}
-	r.rent("a", m{"offer_id": phantom.ID}).refused(409, "conflict")
+	r.rent("a", m{"offer_id": phantom.ID}).failsWith("conflict")
 	var now offer
 	if r.do("GET", "/offers/"+phantom.ID, nil).want(200).into(&now); !now.Available {
 		t.Error("GET returns the phantom as not available")
@@ -438,9 +438,9 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 		}
 		path := "/instances/" + i.ID
 		r.do("GET", path, nil).want(200)
-		r.do("POST", path+"/start", nil).refused(409, "conflict")
-		r.do("POST", path+"/stop", nil).refused(409, "conflict")
-		r.do("DELETE", path, nil).refused(409, "conflict")
+		r.do("POST", path+"/start", nil).failsWith("conflict")
+		r.do("POST", path+"/stop", nil).failsWith("conflict")
+		r.do("DELETE", path, nil).failsWith("conflict")
 	}
 	if b := r.balance(); len(all) != 4 || !statuses["hibernating"] || b.Burn != mine.Price.Running {
 		t.Errorf("%d instances, statuses %v, burn %d", len(all), statuses, b.Burn)
@@ -448,7 +448,7 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 	isForeign := func(o offer) bool { return o.Price.OnDemand < 0 }
 	offers := list[offer](r, "/offers", 50)
 	foreign := offers[slices.IndexFunc(offers, isForeign)]
-	r.rent("b", m{"offer_id": foreign.ID}).refused(404, "not_found")
+	r.rent("b", m{"offer_id": foreign.ID}).failsWith("not_found")
 	if slices.ContainsFunc(list[offer](r, "/offers?country=RU", 50), isForeign) {
 		t.Error("a foreign offer passes a filter that it does not fit")
 	}
@@ -457,9 +457,9 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 		if raw := r.do("GET", path, nil).want(200).raw; !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", path, want)
 		}
-		r.do("DELETE", path+"/"+want, nil).refused(404, "not_found")
+		r.do("DELETE", path+"/"+want, nil).failsWith("not_found")
 	}
-	r.as("").do("GET", "/instances?cursor=nb_1", nil).refused(401, "unauthorized")
+	r.as("").do("GET", "/instances?cursor=nb_1", nil).failsWith("unauthorized")
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
@@ -507,7 +507,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	}
 	// A refusal is not replaced.
 	for range 20 {
-		r.do("DELETE", "/ssh-keys/none", nil).refused(404, "not_found")
+		r.do("DELETE", "/ssh-keys/none", nil).failsWith("not_found")
 	}
 }
 

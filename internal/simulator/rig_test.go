@@ -7,12 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -71,12 +75,16 @@ func (r *rig) with(name, value string) *rig {
 	return other
 }
 
+// m is a JSON object.
+type m = map[string]any
+
 // response is a response of the simulator, with methods that check and decode it.
 type response struct {
-	t      testing.TB
-	status int
-	header http.Header
-	raw    []byte
+	t       testing.TB
+	request string
+	status  int
+	header  http.Header
+	raw     []byte
 }
 
 // raw sends a request to any path of the simulator.
@@ -99,7 +107,7 @@ func (r *rig) raw(method, target string, body io.Reader) response {
 	} else {
 		r.Handler().ServeHTTP(rec, req)
 	}
-	return response{r.t, rec.Code, rec.Header(), rec.Body.Bytes()}
+	return response{r.t, method + " " + strings.TrimPrefix(target, "/api/v1"), rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
 // do calls the API. The body is sent as JSON, nil for none.
@@ -111,6 +119,18 @@ func (r *rig) do(method, path string, body any) response {
 func (r *rig) control(method, path string, body any) response {
 	r.t.Helper()
 	return r.raw(method, "/control"+path, jsonBody(r.t, body))
+}
+
+func (r *rig) get(path string) response { r.t.Helper(); return r.do(http.MethodGet, path, nil) }
+
+func (r *rig) post(path string, body any) response {
+	r.t.Helper()
+	return r.do(http.MethodPost, path, body)
+}
+
+func (r *rig) delete(path string) response {
+	r.t.Helper()
+	return r.do(http.MethodDelete, path, nil)
 }
 
 func jsonBody(t testing.TB, body any) io.Reader {
@@ -132,7 +152,7 @@ func jsonBody(t testing.TB, body any) io.Reader {
 func (a response) want(status int) response {
 	a.t.Helper()
 	if a.status != status {
-		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.raw)
+		a.t.Fatalf("%s: status %d, want %d: %.300s", a.request, a.status, status, a.raw)
 	}
 	return a
 }
@@ -145,37 +165,57 @@ func (a response) into(target any) response {
 	return a
 }
 
-type apiError struct {
-	Error struct {
-		Code    string
-		Message string
-		Details struct {
-			Issues []struct{ Field, Message string }
-			Short  int64 `json:"short_kop"`
-		}
-	}
-}
-
-// refused fails the test unless the response is the error.
-func (a response) refused(status int, code string) apiError {
+// object returns the body, which must be a JSON object.
+func (a response) object() m {
 	a.t.Helper()
-	var p apiError
-	a.want(status).into(&p)
-	if p.Error.Code != code || p.Error.Message == "" {
-		a.t.Fatalf("code %q message %q, want code %q", p.Error.Code, p.Error.Message, code)
+	var o m
+	if err := json.Unmarshal(a.raw, &o); err != nil || o == nil {
+		a.t.Fatalf("%s: the body is no JSON object: %v: %.300s", a.request, err, a.raw)
 	}
-	return p
+	return o
 }
 
-// invalid fails the test unless the response is a validation error for the field.
+// ok returns the object of a response 200.
+func (a response) ok() m { a.t.Helper(); return a.want(http.StatusOK).object() }
+
+// created returns the object of a response 201.
+func (a response) created() m { a.t.Helper(); return a.want(http.StatusCreated).object() }
+
+// headerNumber returns a header that must be a whole number.
+func (a response) headerNumber(name string) int {
+	a.t.Helper()
+	n, err := strconv.Atoi(a.header.Get(name))
+	check(a.t, err == nil && n >= 0, "%s: header %s is %q, want a whole number", a.request, name, a.header.Get(name))
+	return n
+}
+
+// failsWith checks the status and the code of an error. It returns the details, nil if there are none.
+func (a response) failsWith(code string) m {
+	a.t.Helper()
+	return a.failsWithStatus(apidoc.Errors[code], code)
+}
+
+// failsWithStatus is like failsWith for a status that is not in the table of errors.
+func (a response) failsWithStatus(status int, code string) m {
+	a.t.Helper()
+	failure := a.want(status).object()
+	if text(failure, "error.code") != code || text(failure, "error.message") == "" {
+		a.t.Fatalf("%s: want the code %s: %.300s", a.request, code, a.raw)
+	}
+	details, _ := at(failure, "error.details").(m)
+	return details
+}
+
+// invalid checks a 422 response whose issues name the field; "" means any field.
 func (a response) invalid(field string) {
 	a.t.Helper()
-	for _, issue := range a.refused(422, "validation_error").Error.Details.Issues {
-		if issue.Field == field && issue.Message != "" {
-			return
-		}
+	issues, _ := a.failsWith("validation_error")["issues"].([]any)
+	named := func(issue any) bool {
+		name := text(issue.(m), "field")
+		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") ||
+			strings.HasPrefix(name, field+"[")
 	}
-	a.t.Fatalf("no issue about %q: %s", field, a.raw)
+	check(a.t, slices.ContainsFunc(issues, named), "%s: no issue of %q: %.300s", a.request, field, a.raw)
 }
 
 type page[T any] struct {
@@ -183,24 +223,43 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// list reads a whole list in pages.
-func list[T any](r *rig, path string, limit int) []T {
+// readPages reads a list page by page. It calls between, if any, after each page but the last.
+func readPages[T any](r *rig, path string, limit int, between func(page int)) (items []T) {
 	r.t.Helper()
-	var items []T
+	path = join(path, fmt.Sprintf("limit=%d", limit))
 	cursor := ""
-	for {
+	for n := 1; ; n++ {
 		var p page[T]
-		sep := map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]
-		r.do("GET", fmt.Sprintf("%s%slimit=%d%s", path, sep, limit, cursor), nil).want(200).into(&p)
+		r.get(path + cursor).want(200).into(&p)
 		items = append(items, p.Data...)
+		if n > 1 && len(p.Data) == 0 || p.NextCursor != nil && len(p.Data) != limit {
+			r.t.Fatalf("%s: %d items on a page with the next cursor %v", path, len(p.Data), p.NextCursor)
+		}
 		if p.NextCursor == nil {
 			return items
 		}
-		if len(p.Data) != limit {
-			r.t.Fatalf("a page of %d items with a next one, want %d", len(p.Data), limit)
+		if between != nil {
+			between(n)
 		}
-		cursor = "&cursor=" + *p.NextCursor
+		cursor = "&" + after(*p.NextCursor)
 	}
+}
+
+// join adds a query to a path that may already have one.
+func join(path, query string) string {
+	if strings.Contains(path, "?") {
+		return path + "&" + query
+	}
+	return path + "?" + query
+}
+
+// after is the query of the page after a cursor.
+func after(cursor string) string { return "cursor=" + url.QueryEscape(cursor) }
+
+// list reads a whole list in pages.
+func list[T any](r *rig, path string, limit int) []T {
+	r.t.Helper()
+	return readPages[T](r, path, limit, nil)
 }
 
 type offer struct {
@@ -261,8 +320,6 @@ type transaction struct {
 	Amount     int64   `json:"amount_kop"`
 	InstanceID *string `json:"instance_id"`
 }
-
-type m = map[string]any
 
 // cheapest returns the offers of the popular model with one GPU, the cheapest first.
 func (r *rig) cheapest() []offer {

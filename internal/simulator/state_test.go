@@ -73,7 +73,7 @@ func TestState_SurvivesKill(t *testing.T) {
 	r.control("PATCH", "/offers/"+r.cheapest()[0].ID, m{"on_demand_kop_h": 1}).want(200)
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
-	login := r.as("").login()
+	login := r.login()
 	for path, response := range r.allResponses() {
 		if strings.Contains(response, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
@@ -86,7 +86,7 @@ func TestState_SurvivesKill(t *testing.T) {
 	if i := back.instance(stay.ID); i.Status != "running" || back.instance(bid.ID).ID != bid.ID {
 		t.Errorf("after the restart %+v", i)
 	}
-	back.as("").poll(login).refused(400, "authorization_pending")
+	back.poll(login).failsWith("authorization_pending")
 	var logs struct{ Lines []string }
 	if back.do("GET", "/instances/"+stay.ID+"/logs", nil).want(200).into(&logs); len(logs.Lines) < 5 {
 		t.Errorf("log %q", logs.Lines)
@@ -262,7 +262,7 @@ func TestState_InvalidFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).refused(500, "internal")
+	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).failsWith("internal")
 }
 
 // TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Behavior that the API document does not define. The conformance package tests the rest.
+// Behavior that the API document does not define. The files api_* test the rest.
 
 // What a creation makes of its body, as the values of fields.
 func TestUndocumented_Creations(t *testing.T) {
@@ -47,7 +47,7 @@ func TestUndocumented_Creations(t *testing.T) {
 func TestUndocumented_ErrorHeaders(t *testing.T) {
 	r := newRig(t)
 	a, b := r.as("").do("GET", "/me", nil), r.do("GET", "/me", nil)
-	if a.refused(401, "unauthorized"); a.header.Get("WWW-Authenticate") == "" {
+	if a.failsWith("unauthorized"); a.header.Get("WWW-Authenticate") == "" {
 		t.Error("no WWW-Authenticate")
 	}
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Request-Id") == b.header.Get("X-Request-Id") {
@@ -55,7 +55,7 @@ func TestUndocumented_ErrorHeaders(t *testing.T) {
 	}
 	r.with("Content-Type", "").do("POST", "/ssh-keys", `{}`).invalid("body")
 	// An unauthorized client gets no details about its body.
-	r.as("").do("POST", "/ssh-keys", `{`).refused(401, "unauthorized")
+	r.as("").do("POST", "/ssh-keys", `{`).failsWith("unauthorized")
 }
 
 func TestUndocumented_DateIsSimulatedTime(t *testing.T) {

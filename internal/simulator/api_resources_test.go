@@ -1,9 +1,10 @@
-package conformance
+package simulator_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,7 +39,7 @@ func (v values) allow(path string, fields []apidoc.Field) {
 }
 
 // remove removes the values of an object.
-func (v values) remove(path string, fields []apidoc.Field, o object) {
+func (v values) remove(path string, fields []apidoc.Field, o m) {
 	for _, f := range fields {
 		at := path + "." + f.Name
 		value, present := o[f.Name]
@@ -53,11 +54,11 @@ func (v values) remove(path string, fields []apidoc.Field, o object) {
 		switch value := value.(type) {
 		case string:
 			delete(v, at+"="+value)
-		case object:
+		case m:
 			v.remove(at, members(f), value)
 		case []any:
 			for _, element := range value {
-				if inner, isObject := element.(object); isObject {
+				if inner, isObject := element.(m); isObject {
 					v.remove(at, members(f), inner)
 				}
 			}
@@ -68,70 +69,70 @@ func (v values) remove(path string, fields []apidoc.Field, o object) {
 // TestResources_EveryValueOccurs causes every value that the tables of the document allow: each field with a value,
 // with null if it is nullable, and each value of an enum. The contract checks that no other values occur.
 func TestResources_EveryValueOccurs(t *testing.T) {
-	s := start(t)
+	r := newAccount(t)
 	missing := map[string]values{}
 	for _, table := range []string{"User", "Balance", "Transaction", "GpuModel", "Template", "SshKey", "Instance",
 		"InstanceLogs", "ApiKey", "ApiKeyCreated", "DeviceCode", "DeviceToken"} {
 		missing[table] = values{}
 		missing[table].allow(table, apidoc.Fields(table))
 	}
-	see := func(table string, objects ...object) {
-		for _, o := range objects {
+	see := func(table string, ms ...m) {
+		for _, o := range ms {
 			missing[table].remove(table, apidoc.Fields(table), o)
 		}
 	}
-	see("User", s.get("/me").ok())
-	s.setAccount(object{"email_verified": false})
-	equal(t, "email_verified", s.get("/me").ok()["email_verified"], any(false))
-	s.setAccount(object{"email_verified": true})
-	see("Balance", s.get("/balance").ok())
+	see("User", r.get("/me").ok())
+	r.setAccount(m{"email_verified": false})
+	equal(t, "email_verified", r.get("/me").ok()["email_verified"], any(false))
+	r.setAccount(m{"email_verified": true})
+	see("Balance", r.get("/balance").ok())
 
-	models := s.list("/gpus")
-	for _, o := range s.list("/offers?gpu=" + text(models[0], "slug")) {
-		s.setOffer(text(o, "id"), object{"available": false})
+	models := r.list("/gpus")
+	for _, o := range r.list("/offers?gpu=" + text(models[0], "slug")) {
+		r.setOffer(text(o, "id"), m{"available": false})
 	}
-	see("GpuModel", append(models, s.list("/gpus")...)...)
-	s.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}})
-	see("Template", s.list("/templates")...)
-	s.newSSHKey(1)
-	see("SshKey", s.list("/ssh-keys")...)
+	see("GpuModel", append(models, r.list("/gpus")...)...)
+	r.post("/templates", m{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": m{"A": "b"}})
+	see("Template", r.list("/templates")...)
+	r.newSSHKey(1)
+	see("SshKey", r.list("/ssh-keys")...)
 
-	for _, template := range s.list("/templates") {
+	for _, template := range r.list("/templates") {
 		if text(template, "slug") != "custom" {
-			id := text(s.rent(object{"template": template["slug"], "disk_gb": 100, "name": "n",
+			id := text(r.rented(m{"template": template["slug"], "disk_gb": 100, "name": "n",
 				"type": "interruptible"}), "id")
-			see("Instance", s.instance(id))
-			s.advance(60)
-			see("Instance", s.instance(id))
+			see("Instance", r.fields(id))
+			r.Advance(time.Minute)
+			see("Instance", r.fields(id))
 		}
 	}
 	var paid string // an instance whose traffic costs money
-	for _, o := range s.list("/offers") {
+	for _, o := range r.list("/offers") {
 		if paid == "" && integer(o, "price.traffic_kop_gb") > 0 {
-			paid = text(s.running(object{"offer_id": o["id"]}), "id")
+			paid = text(r.booted(m{"offer_id": o["id"]}), "id")
 		}
 	}
-	s.setInstance(paid, object{"traffic_gb": 100})
-	s.action(paid, "stop").ok()
-	s.waitFor(paid, "stopped")
-	see("InstanceLogs", s.get("/instances/"+paid+"/logs").ok())
-	see("Balance", s.get("/balance").ok())
+	r.setInstance(paid, m{"traffic_gb": 100})
+	r.action(paid, "stop").ok()
+	r.waitFor(paid, "stopped")
+	see("InstanceLogs", r.get("/instances/"+paid+"/logs").ok())
+	see("Balance", r.get("/balance").ok())
 	for _, status := range statuses {
-		s.setInstance(paid, object{"status": status})
-		see("Instance", s.instance(paid))
+		r.setInstance(paid, m{"status": status})
+		see("Instance", r.fields(paid))
 	}
-	id := text(s.running(nil), "id")
-	s.delete("/instances/" + id).ok()
-	see("Instance", s.instance(id))
-	see("Transaction", s.list("/transactions")...)
+	id := text(r.booted(nil), "id")
+	r.delete("/instances/" + id).ok()
+	see("Instance", r.fields(id))
+	see("Transaction", r.list("/transactions")...)
 
-	see("ApiKeyCreated", s.post("/api-keys", object{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
-		s.post("/api-keys", object{"name": "b", "scopes": scopes}).created())
-	login := s.login()
+	see("ApiKeyCreated", r.post("/api-keys", m{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
+		r.post("/api-keys", m{"name": "b", "scopes": scopes}).created())
+	login := r.login()
 	see("DeviceCode", login)
-	s.decide(login, "approve")
-	see("DeviceToken", s.poll(login).ok())
-	see("ApiKey", s.list("/api-keys")...)
+	r.decide(login, "approve")
+	see("DeviceToken", r.poll(login).ok())
+	see("ApiKey", r.list("/api-keys")...)
 
 	var never []string
 	for _, left := range missing {
@@ -154,8 +155,8 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 
 // Offers have plausible values.
 func TestResources_Offers(t *testing.T) {
-	s := start(t)
-	for _, o := range s.list("/offers") {
+	r := newAccount(t)
+	for _, o := range r.list("/offers") {
 		equal(t, "available of a listed offer", o["available"], any(true))
 		country := text(o, "country")
 		check(t, country == "" || len(country) == 2 && strings.ToUpper(country) == country, "country %v", country)

@@ -1,4 +1,4 @@
-package conformance
+package simulator_test
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
@@ -21,63 +22,63 @@ var listPaths = func() (paths []string) {
 }()
 
 // fillLists makes all lists of the account longer than two pages of seven items.
-func (s *service) fillLists() {
-	s.t.Helper()
-	offers := s.list("/offers")
+func (r *rig) fillLists() {
+	r.t.Helper()
+	offers := r.list("/offers")
 	for n := range 15 {
-		s.newTemplate()
-		s.newSSHKey(byte(n))
-		s.newKey("user:read")
-		s.rent(object{"offer_id": offers[n]["id"]})
-		s.advance(3600)
+		r.newTemplate()
+		r.newSSHKey(byte(n))
+		r.newKey("user:read")
+		r.rented(m{"offer_id": offers[n]["id"]})
+		r.Advance(time.Hour)
 	}
 }
 
 func TestPagination_Limit(t *testing.T) {
-	s := start(t)
-	s.fillLists()
+	r := newAccount(t)
+	r.fillLists()
 	for _, path := range listPaths {
-		all := s.list(path)
+		all := r.list(path)
 		check(t, len(all) > 14 || path == "/gpus", "%s: only %d items", path, len(all))
 		for query, want := range map[string]int{"?limit=1": 1, "?limit=7&no_such_parameter=1": min(len(all), 7),
 			"": min(len(all), 50), "?limit=200": min(len(all), 200)} {
-			items, next := s.page(path + query)
+			items, next := r.page(path + query)
 			check(t, len(items) == want && (next == "") == (len(all) == want), "%s%s: %d items, want %d, next %q", path,
 				query, len(items), want, next)
 		}
 		for _, b := range apidoc.QueryBounds {
 			for _, bad := range b.Invalid {
 				if b.Name == "limit" {
-					s.get(path + "?limit=" + url.QueryEscape(bad)).invalid("limit")
+					r.get(path + "?limit=" + url.QueryEscape(bad)).invalid("limit")
 				}
 			}
 		}
-		s.get(path + "?limit=1&limit=2").invalid("limit")
+		r.get(path + "?limit=1&limit=2").invalid("limit")
 	}
 }
 
 // Each item of a list is on exactly one page, for all page sizes. A page can be read again.
 func TestPagination_Walk(t *testing.T) {
-	s := start(t)
-	s.fillLists()
+	r := newAccount(t)
+	r.fillLists()
 	paths := append([]string{"/instances?status=all", "/offers?order=-price",
 		"/offers?order=dlperf_per_price&type=interruptible", "/offers?gpu=rtx_4090,h100_sxm",
 		"/offers?order=reliability", "/offers?order=dlperf", "/offers?order=vram", "/offers?order=inet_down"},
 		listPaths...)
 	for _, path := range paths {
-		whole := ids(s.list(path))
+		whole := ids(r.list(path))
 		checkEachOnce(t, path, whole, nil)
 		for _, limit := range []int{1, 7, 50} {
 			if limit == 1 && strings.HasPrefix(path, "/offers?") {
 				continue
 			}
-			check(t, slices.Equal(ids(s.readPages(path, limit, nil)), whole), "%s in pages of %d is another list", path,
+			check(t, slices.Equal(ids(list[m](r, path, limit)), whole), "%s in pages of %d is another list", path,
 				limit)
 		}
 		// The page size may change between pages.
-		first, next := s.page(join(path, "limit=2"))
+		first, next := r.page(join(path, "limit=2"))
 		for range 2 {
-			second, _ := s.page(join(path, "limit=200&"+after(next)))
+			second, _ := r.page(join(path, "limit=200&"+after(next)))
 			check(t, slices.Equal(ids(slices.Concat(first, second)), whole), "%s: pages of 2 and 200 are not the list",
 				path)
 		}
@@ -86,11 +87,11 @@ func TestPagination_Walk(t *testing.T) {
 
 // Cursors are opaque, and valid only for the same list and filters.
 func TestPagination_BadCursors(t *testing.T) {
-	s := start(t)
-	s.fillLists()
+	r := newAccount(t)
+	r.fillLists()
 	cursors := map[string]string{"/instances": "", "/offers": ""}
 	for _, path := range append([]string{"/offers?order=price&country=US", "/instances?status=all"}, listPaths...) {
-		_, cursors[path] = s.page(join(path, "limit=2"))
+		_, cursors[path] = r.page(join(path, "limit=2"))
 	}
 	for path, good := range cursors {
 		bad := []string{"", "x", "null", "0", good + "A", good[1:], good[:len(good)-1], good[:len(good)/2],
@@ -108,36 +109,36 @@ func TestPagination_BadCursors(t *testing.T) {
 			}
 		}
 		for _, cursor := range bad {
-			s.get(join(path, "limit=2&"+after(cursor))).invalid("cursor")
+			r.get(join(path, "limit=2&"+after(cursor))).invalid("cursor")
 		}
-		s.get(join(path, "limit=2&"+after(good)+"&"+after(good))).invalid("cursor")
-		s.get(join(path, "limit=2&"+after(good))).want(http.StatusOK)
+		r.get(join(path, "limit=2&"+after(good)+"&"+after(good))).invalid("cursor")
+		r.get(join(path, "limit=2&"+after(good))).want(http.StatusOK)
 	}
 	// The key is not a filter, but a cursor must not give access to the own templates of another account.
-	a := s.as("").get("/templates?limit=200&" + after(cursors["/templates"]))
+	a := r.as("").get("/templates?limit=200&" + after(cursors["/templates"]))
 	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.request)
 }
 
 // "The cursor stays stable while prices change", also while offers appear and disappear.
 func TestPagination_WhileOffersChange(t *testing.T) {
-	s := start(t)
-	all := s.list("/offers")
-	available := func(id string, is bool) { s.setOffer(id, object{"available": is}) }
+	r := newAccount(t)
+	all := r.list("/offers")
+	available := func(id string, is bool) { r.setOffer(id, m{"available": is}) }
 	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
 		"inet_down"} {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			path := "/offers?order=" + order + "&type=" + kind
 			touched := map[string]bool{}
-			constant := ids(s.list(path))
-			walked := s.readPages(path, 13, func(page int) {
+			constant := ids(r.list(path))
+			walked := readPages[m](r, path, 13, func(page int) {
 				for n := range 8 {
 					o := all[(page*17+n*29)%len(all)]
 					price := int64(500 + (page*7919+n*104729)%90000)
-					change := object{"on_demand_kop_h": price}
+					change := m{"on_demand_kop_h": price}
 					if at(o, "price.interruptible_kop_h") != nil {
 						change["interruptible_kop_h"] = price / 2
 					}
-					s.setOffer(text(o, "id"), change)
+					r.setOffer(text(o, "id"), change)
 				}
 				gone, back := text(all[page*23%len(all)], "id"), text(all[(page-1)*23%len(all)], "id")
 				touched[gone] = true
@@ -155,31 +156,31 @@ func TestPagination_WhileOffersChange(t *testing.T) {
 
 // Resources are created and deleted between pages.
 func TestPagination_WhileItemsChange(t *testing.T) {
-	s := start(t)
-	s.fillLists()
-	offers := s.list("/offers")
-	rent := func(n int) { s.rent(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
-	adjust := func(n int) { s.setAccount(object{"balance_kop": 900_000_000 + n}) }
+	r := newAccount(t)
+	r.fillLists()
+	offers := r.list("/offers")
+	rent := func(n int) { r.rented(m{"offer_id": offers[len(offers)-1-n]["id"]}) }
+	adjust := func(n int) { r.setAccount(m{"balance_kop": 900_000_000 + n}) }
 	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
 	for _, c := range []struct {
 		path   string
 		create func(n int)
 		remove string // the path of an item, "" if none is removed
 	}{
-		{"/templates", func(int) { s.newTemplate() }, "/templates/"},
-		{"/ssh-keys", func(n int) { s.newSSHKey(byte(100 + n)) }, "/ssh-keys/"},
-		{"/api-keys", func(int) { s.newKey("user:read") }, "/api-keys/"},
+		{"/templates", func(int) { r.newTemplate() }, "/templates/"},
+		{"/ssh-keys", func(n int) { r.newSSHKey(byte(100 + n)) }, "/ssh-keys/"},
+		{"/api-keys", func(int) { r.newKey("user:read") }, "/api-keys/"},
 		{"/instances", rent, "/instances/"},
 		{"/instances?status=all", func(n int) { rent(20 + n) }, "/instances/"},
 		{"/transactions", adjust, ""},
 	} {
 		tried[c.path] = true
-		constant := ids(s.list(c.path))
+		constant := ids(r.list(c.path))
 		removed := map[string]bool{}
 		before := slices.Clone(constant)
-		walked := s.readPages(c.path, 5, func(page int) {
+		walked := readPages[m](r, c.path, 5, func(page int) {
 			if page == 1 && c.path == "/templates" { // at the limit
-				s.delete("/templates/" + before[len(before)-1])
+				r.delete("/templates/" + before[len(before)-1])
 				removed[before[len(before)-1]] = true
 			}
 			if page <= 3 {
@@ -187,9 +188,9 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 			}
 			// An item of an earlier page, and one of a later page. Some cannot be deleted, such as those of the catalogue.
 			for _, id := range []string{before[page], before[len(before)-1-page]} {
-				if c.remove != "" && id != ids(s.list("/api-keys"))[0] && s.delete(c.remove+id).status/100 == 2 {
+				if c.remove != "" && id != ids(r.list("/api-keys"))[0] && r.delete(c.remove+id).status/100 == 2 {
 					removed[id] = true
-					s.advance(60)
+					r.Advance(time.Minute)
 				}
 			}
 		})

@@ -1,4 +1,4 @@
-package conformance
+package simulator_test
 
 import (
 	"crypto/sha256"
@@ -11,52 +11,52 @@ import (
 // Chapter "SSH keys".
 
 func TestSSHKey_Bounds(t *testing.T) {
-	s := start(t)
-	send := s.removing("/ssh-keys", "id", func(body object) response { return s.post("/ssh-keys", body) })
+	r := newAccount(t)
+	send := r.removing("/ssh-keys", "id", func(body m) response { return r.post("/ssh-keys", body) })
 	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
 		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
 	kind, rest, _ := strings.Cut(key, " ")
 	blob, _, _ := strings.Cut(rest, " ")
-	body := object{"name": "n", "public_key": key}
+	body := m{"name": "n", "public_key": key}
 	checkBounds("SshKeyCreate", body, send)
 	checkField(body, "public_key", []any{kind + " " + blob, kind + " " + blob + " a comment of words"}, []any{
 		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob, `command="ls" ` + key,
 		private, strings.ReplaceAll(private, "\n", " "), key + "\n" + publicKey(2),
 	}, send)
-	equal(t, "keys left", len(s.list("/ssh-keys")), 0)
+	equal(t, "keys left", len(r.list("/ssh-keys")), 0)
 }
 
 func TestSSHKey_Created(t *testing.T) {
-	s := start(t)
+	r := newAccount(t)
 	key := publicKey(7)
 	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(blob)
-	o := s.post("/ssh-keys", object{"name": "ноутбук", "public_key": key}).created()
+	o := r.post("/ssh-keys", m{"name": "ноутбук", "public_key": key}).created()
 	equal(t, "name", text(o, "name"), "ноутбук")
 	equal(t, "type", text(o, "type"), "ssh-ed25519")
 	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
-	check(t, timeOf(o, "created_at").Equal(s.now()), "created_at %v, now %v", o["created_at"], s.now())
-	equal(t, "the key in the list", short(s.list("/ssh-keys")), short([]object{o}))
-	again := s.newSSHKey(7)
+	check(t, timeOf(o, "created_at").Equal(r.Now()), "created_at %v, now %v", o["created_at"], r.Now())
+	equal(t, "the key in the list", short(r.list("/ssh-keys")), short([]m{o}))
+	again := r.newSSHKey(7)
 	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
 }
 
 // A deleted key is not attached to new instances; running instances are unchanged.
 func TestSSHKey_Deleted(t *testing.T) {
-	s := start(t)
-	gone, kept := text(s.newSSHKey(1), "id"), text(s.newSSHKey(2), "id")
-	i := s.running(nil)
-	s.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
-	s.delete("/ssh-keys/" + gone).failsWith("not_found")
-	check(t, !s.lists("/ssh-keys", gone), "a deleted key is listed")
-	equal(t, "a server that has the key", short(s.instance(text(i, "id"))["ssh"]), short(i["ssh"]))
-	body := s.rentBody()
+	r := newAccount(t)
+	gone, kept := text(r.newSSHKey(1), "id"), text(r.newSSHKey(2), "id")
+	i := r.booted(nil)
+	r.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
+	r.delete("/ssh-keys/" + gone).failsWith("not_found")
+	check(t, !r.lists("/ssh-keys", gone), "a deleted key is listed")
+	equal(t, "a server that has the key", short(r.fields(text(i, "id"))["ssh"]), short(i["ssh"]))
+	body := r.rentBody()
 	body["ssh_key_ids"] = []any{gone}
-	s.create(unique("deleted-key"), body).invalid("ssh_key_ids")
+	r.create(unique("deleted-key"), body).invalid("ssh_key_ids")
 	body["ssh_key_ids"] = []any{kept}
-	s.create(unique("live-key"), body).created()
+	r.create(unique("live-key"), body).created()
 }

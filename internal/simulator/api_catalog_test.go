@@ -1,23 +1,24 @@
-package conformance
+package simulator_test
 
 import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Chapter "Catalog", without templates and the filters of offers.
 
 // The numbers of a model are computed from the available offers.
 func TestCatalog_Gpus(t *testing.T) {
-	s := start(t)
+	r := newAccount(t)
 	checkModels := func(when string) {
 		t.Helper()
-		for _, model := range s.list("/gpus") {
+		for _, model := range r.list("/gpus") {
 			var gpus int64
 			cheapest := map[string]int64{}
 			slug := text(model, "slug")
-			for _, o := range s.list("/offers?gpu=" + slug) {
+			for _, o := range r.list("/offers?gpu=" + slug) {
 				n := integer(o, "gpu.count")
 				gpus += n
 				for _, price := range []string{"on_demand_kop_h", "interruptible_kop_h"} {
@@ -39,17 +40,17 @@ func TestCatalog_Gpus(t *testing.T) {
 		}
 	}
 	checkModels("at first")
-	for n, o := range s.list("/offers") {
+	for n, o := range r.list("/offers") {
 		switch n % 5 {
 		case 0:
-			s.setOffer(text(o, "id"), object{"available": false})
+			r.setOffer(text(o, "id"), m{"available": false})
 		case 1:
-			s.setOffer(text(o, "id"), object{"on_demand_kop_h": 777})
+			r.setOffer(text(o, "id"), m{"on_demand_kop_h": 777})
 		case 2:
-			s.rent(object{"offer_id": o["id"]})
+			r.rented(m{"offer_id": o["id"]})
 		}
 	}
-	s.advance(60)
+	r.Advance(time.Minute)
 	checkModels("after the market moved")
 }
 
@@ -57,31 +58,31 @@ func TestCatalog_Gpus(t *testing.T) {
 func withinOne(got, want int64) bool { return got-want <= 1 && want-got <= 1 }
 
 func TestCatalog_Offer(t *testing.T) {
-	s := start(t).as("")
-	for _, o := range s.list("/offers")[:20] {
-		equal(t, "the offer alone and in the list", short(s.get("/offers/"+text(o, "id")).ok()), short(o))
+	r := newAccount(t).as("")
+	for _, o := range r.list("/offers")[:20] {
+		equal(t, "the offer alone and in the list", short(r.get("/offers/"+text(o, "id")).ok()), short(o))
 	}
 }
 
 // Only available offers are listed.
 func TestCatalog_OnlyAvailable(t *testing.T) {
-	s := start(t)
-	i := s.rent(nil)
-	id := s.offers[text(i, "id")]
+	r := newAccount(t)
+	i := r.rented(nil)
+	id := r.offerOf(text(i, "id"))
 	listed := func(want bool, what string) {
 		t.Helper()
-		equal(t, what+": listed", slices.Contains(ids(s.list("/offers")), id), want)
+		equal(t, what+": listed", slices.Contains(ids(r.list("/offers")), id), want)
 	}
 	listed(false, "rented")
-	equal(t, "available of a rented offer", s.get("/offers/" + id).want(http.StatusOK).object()["available"],
+	equal(t, "available of a rented offer", r.get("/offers/" + id).want(http.StatusOK).object()["available"],
 		any(false))
-	s.destroy(text(i, "id"))
-	s.advance(60)
+	r.destroy(text(i, "id"))
+	r.Advance(time.Minute)
 	listed(true, "released")
-	s.setOffer(id, object{"available": false})
+	r.setOffer(id, m{"available": false})
 	listed(false, "taken from the market")
-	s.setOffer(id, object{"available": true, "online": false})
+	r.setOffer(id, m{"available": true, "online": false})
 	listed(false, "the host is offline")
-	s.setOffer(id, object{"online": true})
+	r.setOffer(id, m{"online": true})
 	listed(true, "the host is online again")
 }

@@ -1,11 +1,10 @@
-package conformance
+package simulator_test
 
 import (
 	"fmt"
 	"net/http"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"time"
 )
 
 // Chapter "Limits" without the bounds of fields.
@@ -30,30 +29,32 @@ func exhaustLimit(t *testing.T, limit int, ask func() response) {
 }
 
 func TestLimit_PerKey(t *testing.T) {
-	s := startWithLimits(t, contracttest.New(t).Wrap)
-	second, _ := s.newKey(scopes...)
-	s.advance(61)
-	exhaustLimit(t, 120, func() response { return s.get("/me") })
+	r := newAccount(t)
+	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
+	second, _ := r.newKey(scopes...)
+	r.Advance(61 * time.Second)
+	exhaustLimit(t, 120, func() response { return r.get("/me") })
 	// Each key has its own limit, and so does the address.
-	s.as(second).get("/me").ok()
-	s.as("").get("/gpus").ok()
+	r.as(second).get("/me").ok()
+	r.as("").get("/gpus").ok()
 	// A request over the limit has no effect.
-	s.post("/ssh-keys", object{"public_key": publicKey(9)}).failsWith("rate_limited")
-	equal(t, "SSH keys made beyond the limit", len(s.as(second).list("/ssh-keys")), 0)
+	r.post("/ssh-keys", m{"public_key": publicKey(9)}).failsWith("rate_limited")
+	equal(t, "SSH keys made beyond the limit", len(r.as(second).list("/ssh-keys")), 0)
 	// After Retry-After, a request succeeds.
-	s.advance(float64(s.get("/me").headerNumber("Retry-After")))
-	s.get("/me").ok()
+	r.Advance(time.Duration(r.get("/me").headerNumber("Retry-After")) * time.Second)
+	r.get("/me").ok()
 }
 
 func TestLimit_PerAddress(t *testing.T) {
-	s := startWithLimits(t, contracttest.New(t, contracttest.AllowInvalidRequests()).Wrap)
-	anonymous := s.as("")
+	r := newAccount(t)
+	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
+	anonymous := r.as("")
 	paths := []string{"/gpus", "/offers?limit=1", "/templates?limit=1", "/me", "/nothing"}
 	n := 0
 	exhaustLimit(t, 60, func() response { n++; return anonymous.get(paths[n%len(paths)]) })
-	anonymous.post("/auth/device", object{}).failsWith("rate_limited")
+	anonymous.post("/auth/device", m{}).failsWith("rate_limited")
 	anonymous.with("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
-	s.get("/me").ok()
-	s.advance(60)
+	r.get("/me").ok()
+	r.Advance(time.Minute)
 	anonymous.get("/gpus").ok()
 }

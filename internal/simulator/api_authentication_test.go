@@ -1,9 +1,10 @@
-package conformance
+package simulator_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
@@ -22,33 +23,33 @@ func bodyOf(op apidoc.Operation) any {
 	case "":
 		return nil
 	case "DeviceCodeCreate":
-		return object{"client_name": 1}
+		return m{"client_name": 1}
 	}
-	return object{}
+	return m{}
 }
 
 // checkAccess calls all operations. Each must fail with the code that the function returns; "" means that it must not
 // be refused for the key.
-func (s *service) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
-	s.t.Helper()
+func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
+	r.t.Helper()
 	for _, op := range apidoc.Operations {
-		a := s.call(op.Method, fillPath(op, instance), bodyOf(op))
+		a := r.do(op.Method, fillPath(op, instance), bodyOf(op))
 		a.request = who + ": " + a.request
 		if want := code(op); want != "" {
 			a.failsWith(want)
 		} else {
-			check(s.t, a.status != http.StatusUnauthorized && a.status != http.StatusForbidden, "%s: %d", a.request,
+			check(r.t, a.status != http.StatusUnauthorized && a.status != http.StatusForbidden, "%s: %d", a.request,
 				a.status)
 		}
 	}
 }
 
 func TestAccess_Scopes(t *testing.T) {
-	s := start(t)
+	r := newAccount(t)
 	for _, scope := range scopes {
-		instance := text(s.running(nil), "id")
-		secret, _ := s.newKey(scope)
-		s.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
+		instance := text(r.booted(nil), "id")
+		secret, _ := r.newKey(scope)
+		r.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
 				return ""
 			}
@@ -59,12 +60,12 @@ func TestAccess_Scopes(t *testing.T) {
 
 // Only an active API key in the header Authorization authenticates: no session, and no other place.
 func TestAccess_Unauthorized(t *testing.T) {
-	s := start(t)
-	revoked, id := s.newKey(scopes...)
-	s.delete("/api-keys/" + id).want(http.StatusNoContent)
-	expired := s.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
-	s.advance(24 * 3600)
-	anonymous := s.as("")
+	r := newAccount(t)
+	revoked, id := r.newKey(scopes...)
+	r.delete("/api-keys/" + id).want(http.StatusNoContent)
+	expired := r.post("/api-keys", m{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
+	r.Advance(24 * time.Hour)
+	anonymous := r.as("")
 	refused := func(optional string) func(op apidoc.Operation) string {
 		return func(op apidoc.Operation) string {
 			switch op.Scope {
@@ -77,50 +78,50 @@ func TestAccess_Unauthorized(t *testing.T) {
 		}
 	}
 	for _, header := range []string{"Bearer " + strings.Repeat("x", 44), "Bearer " + revoked, "Bearer " +
-		text(expired, "secret"), s.key, "Basic " + s.key, "Token " + s.key, "Bearer", "Bearer ", "Bearer=" + s.key,
-		"Bearer " + s.key[:43], "Bearer " + s.key + " " + s.key} {
+		text(expired, "secret"), r.key, "Basic " + r.key, "Token " + r.key, "Bearer", "Bearer ", "Bearer=" + r.key,
+		"Bearer " + r.key[:43], "Bearer " + r.key + " " + r.key} {
 		anonymous.with("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
 	}
 	anonymous.checkAccess("no key", "none", refused(""))
-	for _, cookie := range []string{"session=" + s.key, "token=" + s.key, "api_key=" + s.key} {
+	for _, cookie := range []string{"session=" + r.key, "token=" + r.key, "api_key=" + r.key} {
 		anonymous.with("Cookie", cookie).checkAccess(cookie, "none", refused(""))
 	}
-	anonymous.with("X-Api-Key", s.key).checkAccess("X-Api-Key", "none", refused(""))
-	anonymous.get("/me?api_key=" + s.key).failsWith("unauthorized")
-	anonymous.get("/me?access_token=" + s.key).failsWith("unauthorized")
+	anonymous.with("X-Api-Key", r.key).checkAccess("X-Api-Key", "none", refused(""))
+	anonymous.get("/me?api_key=" + r.key).failsWith("unauthorized")
+	anonymous.get("/me?access_token=" + r.key).failsWith("unauthorized")
 }
 
 func TestAccess_BlockedAccount(t *testing.T) {
-	s := start(t)
-	s.setAccount(object{"blocked": true})
-	s.checkAccess("blocked", "none", func(op apidoc.Operation) string {
+	r := newAccount(t)
+	r.setAccount(m{"blocked": true})
+	r.checkAccess("blocked", "none", func(op apidoc.Operation) string {
 		if op.Scope == "public" || op.Scope == "optional" {
 			return ""
 		}
 		return "forbidden"
 	})
-	s.setAccount(object{"blocked": false})
-	s.get("/me").ok()
+	r.setAccount(m{"blocked": false})
+	r.get("/me").ok()
 }
 
 // GET /templates works with and without a key; it has no scope and no response 403.
 func TestAccess_OwnTemplates(t *testing.T) {
-	s := start(t)
-	slug := s.newTemplate()
-	weak, _ := s.newKey("billing:read")
-	check(t, s.lists("/templates", slug) && s.as(weak).lists("/templates", slug), "the key does not list its template")
-	s.setAccount(object{"blocked": true})
-	check(t, s.lists("/templates", slug), "a blocked account does not list its template")
+	r := newAccount(t)
+	slug := r.newTemplate()
+	weak, _ := r.newKey("billing:read")
+	check(t, r.lists("/templates", slug) && r.as(weak).lists("/templates", slug), "the key does not list its template")
+	r.setAccount(m{"blocked": true})
+	check(t, r.lists("/templates", slug), "a blocked account does not list its template")
 	own := 0
-	for _, o := range s.list("/templates") {
+	for _, o := range r.list("/templates") {
 		if text(o, "owner") == "me" {
 			own++
 			equal(t, "public", o["public"], any(false))
 		}
 	}
 	equal(t, "own templates", own, 1)
-	public := s.as("").list("/templates")
-	equal(t, "templates without a key", len(public), len(s.list("/templates"))-1)
+	public := r.as("").list("/templates")
+	equal(t, "templates without a key", len(public), len(r.list("/templates"))-1)
 	for _, o := range public {
 		equal(t, "owner without a key", text(o, "owner"), "catalog")
 	}
