@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // contractOperations returns the operations of the contract by id.
-func contractOperations() map[string]contracttest.Operation {
-	all := map[string]contracttest.Operation{}
-	for _, op := range contracttest.Operations() {
+func contractOperations() map[string]apidoc.Operation {
+	all := map[string]apidoc.Operation{}
+	for _, op := range apidoc.Operations {
 		all[op.ID] = op
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -56,7 +57,7 @@ func TestSimulator_EveryOperation(t *testing.T) {
 	login(ctx, t, client, server)
 
 	seen := checker.Seen()
-	for _, operation := range contracttest.Operations() {
+	for _, operation := range apidoc.Operations {
 		if seen[operation.ID] == 0 {
 			t.Errorf("operation %s was not called", operation.ID)
 		}

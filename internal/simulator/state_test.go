@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -22,7 +22,7 @@ import (
 func (r *rig) allResponses() map[string]string {
 	r.t.Helper()
 	seen := map[string]string{}
-	for _, op := range contracttest.Operations() {
+	for _, op := range apidoc.Operations {
 		if op.Method != "GET" || strings.Contains(op.Path, "{") {
 			continue
 		}

@@ -1,5 +1,5 @@
 // Package apidoc is a transcription of the tables of the API document. It is for tests only: the contract tests compare
-// openapi.json with it, and the conformance tests compare requests and responses with it.
+// openapi.json with it, and the tests of the simulator compare requests and responses with it.
 package apidoc
 
 import "strings"

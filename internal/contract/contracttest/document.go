@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -101,29 +99,4 @@ func makeSchemaStrict(_ string, ref *openapi3.SchemaRef) error {
 		s.Enum = values
 	}
 	return nil
-}
-
-// Operation is an operation of the API.
-type Operation struct {
-	ID     string // operationId, for example "createInstance"
-	Method string // HTTP method in upper case
-	Path   string // path template below the base address, for example "/instances/{id}"
-	Scope  string // scope of the API key; "public": no key is needed; "optional": a key may be sent
-}
-
-// Operations returns all operations of the document, ordered by path and method.
-func Operations() []Operation {
-	doc, err := load()
-	if err != nil {
-		panic(err)
-	}
-	var all []Operation
-	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
-		operations := doc.Paths.Value(path).Operations()
-		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			op := operations[method]
-			all = append(all, Operation{op.OperationID, method, path, fmt.Sprint(op.Extensions["x-scope"])})
-		}
-	}
-	return all
 }
