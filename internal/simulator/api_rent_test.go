@@ -130,27 +130,6 @@ func TestRent_Errors(t *testing.T) {
 	r.create(unique("k"), r.rentBody()).created()
 }
 
-// A create locks the current price of the offer, and the price does not change with the market.
-func TestRent_Price(t *testing.T) {
-	r := newAccount(t)
-	for _, kind := range []string{"on_demand", "interruptible"} {
-		i := r.rented(m{"type": kind})
-		id, offer := text(i, "id"), r.offerOf(text(i, "id"))
-		price := integer(i, "price.running_kop_h")
-		equal(t, "type", text(i, "type"), kind)
-		equal(t, kind+": running_kop_h", price, integer(r.get("/offers/"+offer).ok(), "price."+kind+"_kop_h"))
-		r.setOffer(offer, m{"on_demand_kop_h": price * 10, "interruptible_kop_h": price})
-		r.waitFor(id, "running")
-		before := integer(r.fields(id), "cost_so_far_kop")
-		r.Advance(10 * time.Hour)
-		now := r.fields(id)
-		equal(t, kind+": status of a rental whose market rose", text(now, "status"), "running")
-		equal(t, kind+": price of a rental whose market rose", short(now["price"]), short(i["price"]))
-		cost := integer(now, "cost_so_far_kop") - before
-		check(t, withinOne(cost, price*10), "%s: ten hours cost %d, want %d", kind, cost, price*10)
-	}
-}
-
 // "409 when the price changed": the price of the rental type differs from the price that the caller was shown last, in
 // a list, by GET /offers/{id} or in the details of an earlier 409. Offers are public, so requests without a key count
 // as well.

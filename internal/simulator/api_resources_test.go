@@ -152,15 +152,3 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 		t.Errorf("values that never occur (-want +got):\n%s", diff)
 	}
 }
-
-// Offers have plausible values.
-func TestResources_Offers(t *testing.T) {
-	r := newAccount(t)
-	for _, o := range r.list("/offers") {
-		equal(t, "available of a listed offer", o["available"], any(true))
-		country := text(o, "country")
-		check(t, country == "" || len(country) == 2 && strings.ToUpper(country) == country, "country %v", country)
-		check(t, integer(o, "gpu.count") > 0 && integer(o, "gpu.vram_gb") > 0 && integer(o, "price.on_demand_kop_h") > 0,
-			"an offer without GPUs or price: %v", o)
-	}
-}

@@ -242,6 +242,9 @@ func (h *history) observe() {
 		}
 		i.hasRun = i.hasRun || seen.Status == "running" || seen.Status == "outbid"
 		i.startPending = i.startPending && seen.Status == i.Status
+		if seen.Price != i.Price || seen.BidKopH != i.BidKopH {
+			h.rt.Fatalf("the price of %s moved from %+v to %+v", i.ID, i.OverviewInstance, seen)
+		}
 		i.OverviewInstance = seen
 		if seen.BurnKopH != i.rateKopH() || seen.CostSoFarKop != i.costKop() {
 			h.rt.Fatalf("%s burns %d and costs %d, want %d and %d: %+v",
@@ -432,14 +435,15 @@ func (h *history) destroy(rt *rapid.T) {
 	}
 }
 
-// setMarketPrice changes the interruptible price of an offer, often to the edge of a bid.
+// setMarketPrice changes a price of an offer, often to the edge of a bid.
 func (h *history) setMarketPrice(rt *rapid.T) {
 	id := rapid.SampledFrom(h.offers).Draw(rt, "offer")
+	field := rapid.SampledFrom([]string{"on_demand_kop_h", "interruptible_kop_h"}).Draw(rt, "field")
 	price := rapid.Int64Range(1, 9000).Draw(rt, "price")
 	if i := h.draw(rt); i != nil && i.BidKopH > 1 && rapid.Bool().Draw(rt, "near the bid") {
-		id, price = i.OfferID, i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "difference")
+		id, field, price = i.OfferID, "interruptible_kop_h", i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
-	h.send("PATCH", "/control/offers/"+id, m{"interruptible_kop_h": price}, "").want(200)
+	h.send("PATCH", "/control/offers/"+id, m{field: price}, "").want(200)
 	h.observe()
 }
 

@@ -53,16 +53,6 @@ func TestLimiter_Kinds(t *testing.T) {
 	}
 }
 
-// A request with an unknown key counts for the address.
-func TestLimiter_UnknownKey(t *testing.T) {
-	r := newRig(t)
-	r.SetRateLimit(1, 2)
-	r.as("gpr_bad").do("GET", "/me", nil).want(401)
-	r.as("").do("GET", "/gpus", nil).want(200)
-	r.as("gpr_bad").do("GET", "/me", nil).want(429)
-	r.do("GET", "/gpus", nil).want(200)
-}
-
 func TestLimiter_ResetAsEpoch(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
 	r.SetRateLimit(120, 60)
