@@ -66,13 +66,6 @@ func TestDevice_TokenOnce(t *testing.T) {
 	r.poll(login).failsWith("expired_token")
 }
 
-func TestDevice_Denied(t *testing.T) {
-	r := newAccount(t)
-	login := r.login()
-	r.decide(login, "deny")
-	r.poll(login).failsWith("access_denied")
-}
-
 func TestDevice_SlowDown(t *testing.T) {
 	r := newAccount(t)
 	login := r.login()

@@ -110,7 +110,16 @@ func TestOffers_Type(t *testing.T) {
 func TestQuery_Bounds(t *testing.T) {
 	r := newAccount(t)
 	id := text(r.rented(nil), "id")
-	for _, b := range apidoc.QueryBounds {
+	bounds := apidoc.QueryBounds
+	for _, b := range bounds {
+		for _, path := range listPaths {
+			if b.Name == "limit" { // the same in all lists
+				b.Path = path
+				bounds = append(bounds, b)
+			}
+		}
+	}
+	for _, b := range bounds {
 		path := strings.ReplaceAll(b.Path, "{id}", id) + "?" + b.Name + "="
 		for _, value := range b.Valid {
 			r.get(path + url.QueryEscape(value)).want(http.StatusOK)

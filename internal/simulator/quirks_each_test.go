@@ -210,9 +210,7 @@ func TestQuirk_FirstAnswerReplays(t *testing.T) {
 	first.into(&i)
 	for _, status := range []string{"running", "failed", "destroyed"} {
 		r.Advance(bootComplete)
-		if err := r.SetInstance(i.ID, simulator.InstancePatch{Status: &status}); err != nil {
-			t.Fatal(err)
-		}
+		r.setInstance(i.ID, m{"status": status})
 		again := r.rent("a", m{"name": "other"}).want(200)
 		if string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" ||
 			r.instance(i.ID).Status != status {
@@ -239,9 +237,7 @@ func TestQuirk_BusyWhileBooting(t *testing.T) {
 func TestQuirk_FailedIsBilled(t *testing.T) {
 	r := newRig(t, withQuirks("failed-is-billed"))
 	i := r.running("a", nil)
-	if err := r.SetInstance(i.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
-		t.Fatal(err)
-	}
+	r.setInstance(i.ID, m{"status": "failed"})
 	before := r.balance()
 	r.Advance(time.Hour)
 	if after := r.balance(); before.Burn != i.Price.Running || after.Available != before.Available {

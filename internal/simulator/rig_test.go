@@ -316,7 +316,6 @@ type balance struct {
 type transaction struct {
 	ID         string
 	At         time.Time
-	Type       string
 	Amount     int64   `json:"amount_kop"`
 	InstanceID *string `json:"instance_id"`
 }

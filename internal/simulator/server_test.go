@@ -106,18 +106,6 @@ func TestConfig_Step(t *testing.T) {
 	}
 }
 
-// Config.Wrap may cut a connection.
-func TestConfig_WrapCutsConnection(t *testing.T) {
-	r := newRig(t, func(c *simulator.Config) {
-		c.Wrap = func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		}
-	})
-	if a := r.try("GET", "/me", nil); a.status != 0 {
-		t.Errorf("status %d", a.status)
-	}
-}
-
 // Config.Boot documents the time to running, and 20% more to the SSH address.
 func TestConfig_Boot(t *testing.T) {
 	r := newRig(t)

@@ -2,7 +2,11 @@
 // openapi.json with it, and the tests of the simulator compare requests and responses with it.
 package apidoc
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Field is a row of a table of fields.
 type Field struct {
@@ -19,13 +23,7 @@ type Field struct {
 }
 
 // Tables returns the names of all tables of fields.
-func Tables() []string {
-	var names []string
-	for name := range tables {
-		names = append(names, name)
-	}
-	return names
-}
+func Tables() []string { return slices.Collect(maps.Keys(tables)) }
 
 // Fields returns the rows of a table. It panics if there is no such table.
 func Fields(table string) []Field {

@@ -247,14 +247,3 @@ func TestWrap_RequestUnchanged(t *testing.T) {
 		}
 	})).ServeHTTP(httptest.NewRecorder(), request)
 }
-
-func TestSeen(t *testing.T) {
-	c := New(&fakeTB{}, AllowInvalidRequests())
-	handler := c.Wrap(http.HandlerFunc(exchangeCase{status: 404, response: notFound}.serve))
-	for _, path := range []string{"/me", "/instances/1", "/instances/2", "/nowhere"} {
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/api/v1"+path, nil))
-	}
-	if diff := cmp.Diff(map[string]int{"getMe": 1, "getInstance": 2}, c.Seen()); diff != "" {
-		t.Errorf("seen (-want +got):\n%s", diff)
-	}
-}
