@@ -43,6 +43,7 @@ func TestLimiter_Kinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.config)
 			r.SetRateLimit(12, 6)
+			equal(t, "limit of an address", r.as("").get("/gpus").header.Get("X-RateLimit-Limit"), "6")
 			for _, s := range c.steps {
 				r.Advance(s.wait)
 				if n, headers := r.limited(); n != s.succeeded || headers != s.headers {
