@@ -11,6 +11,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+// status sets the status of a server.
+func status(t *testing.T, env *acctest.Env, id, status string) {
+	t.Helper()
+	if err := env.SetInstance(id, simulator.InstancePatch{Status: &status}); err != nil {
+		t.Error(err)
+	}
+}
+
 // An apply destroys no member that its plan did not name: a member that fails between plan and apply stays until the
 // next apply.
 func TestAccFleet_changesAfterPlan(t *testing.T) {
@@ -95,28 +103,6 @@ func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 	}
 	w.Configure(strings.Replace(provider, "127.0.0.1", "localhost", 1) + plain(2, 20))
 	contains(t, w.Run("plan", "-no-color"), "slot 0: no longer exists, another one is rented")
-	w.Run("destroy", "-auto-approve")
-}
-
-// A smaller size that destroys nothing is an error, because the members are still billed.
-func TestAccFleet_notReduced(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	env, provider, w := createLimited(t, 4, 2)
-	fault := simulator.Fault{Method: http.MethodDelete, Path: "/instances", Status: http.StatusForbidden}
-	if err := env.AddFault(fault); err != nil {
-		t.Fatal(err)
-	}
-	w.Configure(provider + plain(0, 20))
-	output, err := w.Try("apply", "-auto-approve", "-no-color")
-	if err == nil {
-		t.Error("the apply succeeds")
-	}
-	contains(t, output, "Error: Fleet train has too many members", "Ready members: 0 of 0.",
-		"could not be destroyed and may be billed")
-	env.ClearFaults()
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "0 added, 1 changed")
-	contains(t, w.Run("plan", "-no-color"), "No changes.")
 	w.Run("destroy", "-auto-approve")
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -20,14 +19,10 @@ func TestAccFleet_examples(t *testing.T) {
 	} {
 		t.Run(path.Base(example), func(t *testing.T) {
 			env := acctest.Start(t)
-			resource.ParallelTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
-				Steps: []resource.TestStep{
-					{Config: env.Example(example)},
-					{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
-				},
-			})
+			test(t, env,
+				resource.TestStep{Config: env.Example(example)},
+				resource.TestStep{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
+			)
 		})
 	}
 }

@@ -15,6 +15,18 @@ func custom(image string, arguments ...string) string {
 	return strings.Replace(config, `"pytorch"`, `"custom"`, 1)
 }
 
+const importBlock = "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n"
+
+// rent rents a member outside Terraform for each order, and returns their ids by name.
+func rent(env *acctest.Env, orders ...string) map[string]string {
+	for slot, order := range orders {
+		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-%d",%s}`,
+			env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, slot, order))
+	}
+	env.Advance(time.Minute)
+	return active(env)
+}
+
 // If the API omits an argument, the plan of an import adopts the configured value in place. Later changes of it replace
 // the members.
 func TestAccFleet_importsOmittedArguments(t *testing.T) {
@@ -41,13 +53,8 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 			env := acctest.Start(t, acctest.WithoutQuirks("all"),
 				editInstances(func(inst map[string]any) { delete(inst, test.omitted) }))
 			env.AddSSHKey()
-			for slot := range 2 {
-				env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-%d",%s}`,
-					env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, slot, test.order))
-			}
-			env.Advance(time.Minute)
-			before := active(env)
-			w := env.Workspace(env.Provider() + test.config + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+			before := rent(env, test.order, test.order)
+			w := env.Workspace(env.Provider() + test.config + importBlock)
 			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added, 1 changed, 0 destroyed",
 				"!changes existing members")
 			if now := members(w); now["0"] != before["train-0"] || now["1"] != before["train-1"] {
@@ -78,12 +85,9 @@ func TestAccFleet_importsOmittedNames(t *testing.T) {
 		}
 	}))
 	env.AddSSHKey()
-	for slot := range 2 {
-		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-%d","template":"pytorch","disk_gb":20}`,
-			env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, slot))
-	}
-	env.Advance(time.Minute)
-	w := env.Workspace(env.Provider() + plain(2, 20) + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+	const order = `"template":"pytorch","disk_gb":20`
+	rent(env, order, order)
+	w := env.Workspace(env.Provider() + plain(2, 20) + importBlock)
 	omitted = 0
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added")
 	if now := members(w); len(now) != 2 {
@@ -117,13 +121,10 @@ func TestAccFleet_importsDefaultImage(t *testing.T) {
 		inst["image"] = "ubuntu:24.04"
 	}))
 	env.AddSSHKey()
-	env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"name":"train-0","template":"custom","disk_gb":20}`,
-		env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID))
-	env.Advance(time.Minute)
-	before := active(env)
+	before := rent(env, `"template":"custom","disk_gb":20`)
 	for _, update := range []string{`update = "replace"`, `update = "rolling"`} {
 		config := strings.Replace(plain(1, 20, update), `"pytorch"`, `"custom"`, 1)
-		w := env.Workspace(env.Provider() + config + "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n")
+		w := env.Workspace(env.Provider() + config + importBlock)
 		contains(t, w.Run("apply", "-auto-approve", "-no-color"), "1 imported, 0 added", "0 destroyed", "!is replaced")
 		if now := members(w); now["0"] != before["train-0"] {
 			t.Errorf("%s: %v, before %v", update, now, before)

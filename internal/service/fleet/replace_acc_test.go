@@ -259,14 +259,9 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider := startLimited(t, 4)
-	for slot, disk := range []int{20, 40, 20} {
-		env.Post("instances", fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":%d,"name":"train-%d"}`,
-			env.Offers("gpu=rtx_4090&num_gpus=1")[0].ID, disk, slot))
-	}
-	env.Advance(time.Minute)
-	before := active(env)
-	imports := "import {\n  to = gpurent_fleet.train\n  id = \"train\"\n}\n"
-	w := env.Workspace(provider + plain(3, 20) + imports)
+	const order, larger = `"template":"pytorch","disk_gb":20`, `"template":"pytorch","disk_gb":40`
+	before := rent(env, order, larger, order)
+	w := env.Workspace(provider + plain(3, 20) + importBlock)
 	contains(t, w.Run("plan", "-no-color"), "slot 1: is replaced, because its disk_gb is 40 instead of 20", "!slot 0",
 		"!slot 2")
 	w.Run("apply", "-auto-approve")

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const address = "gpurent_fleet.train"
@@ -40,67 +41,33 @@ func slots(s *terraform.State) map[string]string {
 	return ids
 }
 
+// A fleet grows and shrinks without changing the members that stay.
 func TestAccFleet_basic(t *testing.T) {
 	env := acctest.Start(t, acctest.ChoosesOffers())
-	var before map[string]string
-	remember := func(s *terraform.State) error {
-		before = slots(s)
-		return nil
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		CheckDestroy:             func(*terraform.State) error { return env.NothingLeft("instances") },
-		Steps: []resource.TestStep{
-			{
-				Config: env.Config(config(3)),
-				Check: resource.ComposeTestCheckFunc(
-					resource.TestCheckResourceAttr(address, "id", "train"),
-					resource.TestCheckResourceAttr(address, "ready", "3"),
-					resource.TestCheckResourceAttr(address, "hosts.#", "3"),
-					resource.TestCheckResourceAttr(address, "instances.%", "3"),
-					resource.TestCheckResourceAttr(address, "instances.2.status", "running"),
-					resource.TestCheckResourceAttr(address, "instances.2.generation", "1"),
-					remember,
-				),
-			},
-			{Config: env.Config(config(3)), ConfigPlanChecks: acctest.Unchanged()},
-			{
-				Config:           env.Config(config(5)),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-				Check: func(s *terraform.State) error {
-					now := slots(s)
-					for slot, id := range before {
-						if now[slot] != id {
-							return fmt.Errorf("slot %s changed", slot)
-						}
-					}
-					if len(now) != 5 {
-						return fmt.Errorf("%v", now)
-					}
-					return remember(s)
-				},
-			},
-			{
-				Config:           env.Config(config(2)),
-				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate),
-				Check: func(s *terraform.State) error {
-					now := slots(s)
-					if len(now) != 2 || now["0"] != before["0"] || now["1"] != before["1"] {
-						return fmt.Errorf("%v, before %v", now, before)
-					}
-					return env.Left("instances", 2)
-				},
-			},
-			{
-				Config: env.Config(config(0)),
-				Check: resource.ComposeTestCheckFunc(
-					resource.TestCheckResourceAttr(address, "instances.%", "0"),
-					func(*terraform.State) error { return env.NothingLeft("instances") },
-				),
-			},
-			{Config: env.Config(config(0)), ConfigPlanChecks: acctest.Unchanged()},
-		},
-	})
+	var before remembered
+	updates := acctest.Planned(address, plancheck.ResourceActionUpdate)
+	test(t, env,
+		resource.TestStep{Config: env.Config(config(3)), Check: resource.ComposeTestCheckFunc(
+			resource.TestCheckResourceAttr(address, "id", "train"),
+			resource.TestCheckResourceAttr(address, "ready", "3"),
+			resource.TestCheckResourceAttr(address, "hosts.#", "3"),
+			resource.TestCheckResourceAttr(address, "instances.%", "3"),
+			resource.TestCheckResourceAttr(address, "instances.2.status", "running"),
+			resource.TestCheckResourceAttr(address, "instances.2.generation", "1"),
+			before.remember,
+		)},
+		resource.TestStep{Config: env.Config(config(3)), ConfigPlanChecks: acctest.Unchanged()},
+		resource.TestStep{Config: env.Config(config(5)), ConfigPlanChecks: updates, Check: before.changed("3", "4")},
+		resource.TestStep{Config: env.Config(config(2)), ConfigPlanChecks: updates, Check: resource.ComposeTestCheckFunc(
+			before.changed("2", "3", "4"),
+			func(*terraform.State) error { return env.Left("instances", 2) },
+		)},
+		resource.TestStep{Config: env.Config(config(0)), Check: resource.ComposeTestCheckFunc(
+			before.changed("0", "1"),
+			func(*terraform.State) error { return env.NothingLeft("instances") },
+		)},
+		resource.TestStep{Config: env.Config(config(0)), ConfigPlanChecks: acctest.Unchanged()},
+	)
 }
 
 // active returns the ids of the active instances by name.
@@ -118,4 +85,14 @@ func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
 	}
 	available(t, env, false, withheld...)
 	return withheld
+}
+
+// available makes offers available, or not.
+func available(t *testing.T, env *acctest.Env, available bool, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := env.SetOffer(id, simulator.OfferPatch{Available: &available}); err != nil {
+			t.Error(err)
+		}
+	}
 }
