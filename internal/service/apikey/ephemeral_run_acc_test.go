@@ -204,26 +204,6 @@ func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	env.Delete("api-keys/" + left)
 }
 
-// The provider retries a failed revocation at the end of the run.
-func TestAccEphemeralAPIKey_revocationIsRetriedAtEnd(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	// With max_retries = 0, other errors would fail the run and the last revocation.
-	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
-	if err := env.AddFault(simulator.Fault{Method: "DELETE", Path: "/api-keys", Status: 500, Times: 1}); err != nil {
-		t.Fatal(err)
-	}
-	workspace := env.Workspace("provider \"gpurent\" {\n  max_retries = 0\n}\n" + job() + useJobKey)
-	output, err := workspace.Try("plan", "-no-color")
-	output = acctest.Words(output)
-	if err == nil || !strings.Contains(output, "Error: Cannot revoke API key key_") ||
-		!strings.Contains(output, "works until it expires (at 20") {
-		t.Errorf("plan: %v\n%s", err, output)
-	}
-	if err := env.OnlyKeyLeft(); err != nil {
-		t.Error(err)
-	}
-}
-
 // useJobKey is a configuration that uses the ephemeral key.
 const useJobKey = `
 provider "gpurent" {

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -22,23 +25,11 @@ func TestIssue_AllQuirks(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			offset := time.Duration(int(seed)%3-1) * time.Hour
-			service, err := simulator.New(simulator.Config{
-				Seed: seed + 1, Market: simulator.MarketStill, APIKey: apiKey, Quirks: []string{"all"},
-				Clock: simulator.ClockManual, Step: 10 * time.Second, Start: time.Now().Add(offset),
+			service, meta := newService(t, simulator.Config{
+				Seed: seed + 1, Quirks: []string{"all"}, Clock: simulator.ClockManual, Step: 10 * time.Second,
+				Start: time.Now().Add(offset),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			lost := &loser{next: service.Handler()}
-			client, err := rental.New(rental.Config{
-				BaseURL: "https://rent.example/api/v1", APIKey: apiKey, Transport: lost, MaxRetries: 3,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			meta, days := &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}, int64(1)
-			issued, err := issue(t.Context(), meta, rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"},
-				ExpiresInDays: &days})
+			issued, err := issue(t.Context(), meta, jobKey)
 			var left []string
 			for _, key := range listKeys(t, service) {
 				if key.Name == "job" && key.ID != issued.ID {
@@ -56,6 +47,61 @@ func TestIssue_AllQuirks(t *testing.T) {
 	if created < 15 {
 		t.Errorf("%d of 20 creations succeed", created)
 	}
+}
+
+// If a lost key cannot be revoked, also not when it is closed, the end of the process revokes it. Because it expires,
+// some reasons are only warnings.
+func TestIssue_RevokesAtTheEnd(t *testing.T) {
+	for status, severity := range map[int]diag.Severity{
+		http.StatusInternalServerError: diag.SeverityError, http.StatusTooManyRequests: diag.SeverityWarning,
+		http.StatusUnauthorized: diag.SeverityWarning,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service, meta := newService(t, simulator.Config{})
+			fault := simulator.Fault{Method: http.MethodDelete, Path: "/api-keys", Status: status}
+			if err := service.AddFault(fault); err != nil {
+				t.Fatal(err)
+			}
+			_, err := issue(t.Context(), meta, jobKey)
+			keys := listKeys(t, service)
+			if err == nil || len(keys) != 2 {
+				t.Fatalf("status %d: %v, keys %v", status, err, keys)
+			}
+			var diags diag.Diagnostics
+			lost := slices.IndexFunc(keys, func(key rental.APIKey) bool { return key.Name == jobKey.Name })
+			key := newEphemeralKey(keys[lost])
+			addCannotRevoke(&diags, key, key.revoke(t.Context(), meta))
+			if diags[0].Severity() != severity || !strings.Contains(diags[0].Detail(), "works until it expires (at 2000") {
+				t.Errorf("status %d: %v", status, diags)
+			}
+			service.ClearFaults()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if errs := meta.Cleanup.Run(ctx); len(errs) > 0 || len(listKeys(t, service)) != 1 {
+				t.Errorf("status %d: %v, keys %v", status, errs, listKeys(t, service))
+			}
+		})
+	}
+}
+
+// jobKey is a key that a test creates.
+var jobKey = rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}, ExpiresInDays: new(int64(1))}
+
+// newService returns a service that loses the response to the first creation, and a provider for it.
+func newService(t *testing.T, config simulator.Config) (*simulator.Simulator, *tfkit.Meta) {
+	t.Helper()
+	config.Market, config.APIKey = simulator.MarketStill, apiKey
+	service, err := simulator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rental.New(rental.Config{
+		BaseURL: "https://rent.example/api/v1", APIKey: apiKey, Transport: &loser{next: service.Handler()}, MaxRetries: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service, &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}
 }
 
 var apiKey = "test" + strings.Repeat("0", 40)

@@ -103,22 +103,3 @@ func TestAccAPIKey_ownKeyRotation(t *testing.T) {
 	wantOutput(t, w, "0 added, 1 changed, 0 destroyed", "apply", "-auto-approve")
 	wantOutput(t, w, "1 added, 0 changed, 1 destroyed", "apply", "-auto-approve")
 }
-
-// A generated configuration contains the provider's own key. A destroy of all resources fails before it revokes that
-// key.
-func TestAccAPIKeyList_destroyKeepsOwnKey(t *testing.T) {
-	t.Parallel()
-	acctest.Needs(t, "1.14.0", "")
-	// The test imports every key of the account.
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
-	env.Post("api-keys", `{"name":"ci","scopes":["instances:read"]}`)
-	w := env.Workspace(env.Provider())
-	const all = "list \"gpurent_api_key\" \"all\" {\n  provider = gpurent\n  include_resource = true\n}\n"
-	if found := w.Adopt(all); len(found) != 2 {
-		t.Fatalf("%v, want 2 keys", found)
-	}
-	wantOwnKeyError(t, w, "destroy", "-auto-approve")
-	if err := env.Left("api-keys", 2); err != nil {
-		t.Error(err)
-	}
-}
