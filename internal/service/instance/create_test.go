@@ -216,6 +216,18 @@ func TestCreate_DestroyedMeanwhile(t *testing.T) {
 	tf.mustApply(nil, configWithKey("a"))
 }
 
+// A wait for an offer that ends early rents nothing, and explains what was missing.
+func TestCreate_WaitEnds(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	config := configWithoutKey("a", "max_price_kop_h", int64(1), "wait_for_offer", "5m",
+		"timeouts", map[string]any{"create": "300ms"})
+	_, diags := tf.applyPlan(nil, tf.plan(nil, config), config)
+	expectDiags(t, "the apply", diags, "Nothing was rented before timeouts.create expired",
+		"Without max_price_kop_h, ", "the cheapest costs")
+	expectCount(t, env, 0, 0)
+}
+
 // An instance of the key that differs from the configuration is neither recovered nor duplicated.
 func TestCreate_KeyOfAnotherConfiguration(t *testing.T) {
 	t.Parallel()

@@ -178,12 +178,16 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 		"timeout": {
 			Kind: failure.Interrupted, Offers: failure.Offers{Waited: time.Hour}, Err: context.DeadlineExceeded, Last: outage,
 		},
+		"Ctrl-C": {
+			Kind: failure.Interrupted, Offers: failure.Offers{Waited: time.Hour}, Err: context.Canceled, Last: outage,
+		},
 	} {
 		var diags diag.Diagnostics
 		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, err)
 		detail := diags[0].Detail()
 		for text, want := range map[string]bool{
-			"The offers could not be read: connection refused.": true, "Nothing was rented": true,
+			"The offers could not be read: connection refused.": true, "Nothing was rented": name != "Ctrl-C",
+			"The run was interrupted before anything was rented. Apply again.": name == "Ctrl-C",
 			"timeouts.create": name == "timeout", "offers match": false, "Remove filters": false,
 		} {
 			if strings.Contains(detail, text) != want {

@@ -3,7 +3,6 @@
 package instance_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,19 +15,6 @@ import (
 // slowly returns a provider that polls every 20 ms: its lists of a wait are 240 ms apart.
 func slowly(env *acctest.Env) string {
 	return strings.Replace(env.Provider(), `poll_interval = "1ms"`, `poll_interval = "20ms"`, 1)
-}
-
-// startWait starts an apply that waits for an H100, up to a price.
-func startWait(t *testing.T, env *acctest.Env, maxPriceKopH int64) *acctest.Run {
-	t.Helper()
-	w := env.Workspace(slowly(env) + configByQuery(`{ gpu = ["h100_sxm"] }`, `wait_for_offer = "10m"`,
-		fmt.Sprintf("max_price_kop_h = %d", maxPriceKopH)))
-	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
-	for !strings.Contains(run.Output(), ": Creating...") && run.Running() {
-		time.Sleep(10 * time.Millisecond)
-	}
-	awaitLists(t, env, run, 3)
-	return run
 }
 
 // awaitLists waits until a running apply has listed the offers n more times.
@@ -48,7 +34,13 @@ func TestAccInstance_waitForOffer(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers"))
 	env.AddSSHKey()
 	offer := sellOut(t, env, "h100_sxm")[0]
-	run := startWait(t, env, 50_000)
+	w := env.Workspace(slowly(env) + configByQuery(`{ gpu = ["h100_sxm"] }`, `wait_for_offer = "10m"`,
+		"max_price_kop_h = 50000"))
+	run := w.Start(t.Context(), "apply", "-auto-approve", "-no-color")
+	for !strings.Contains(run.Output(), ": Creating...") && run.Running() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	awaitLists(t, env, run, 3)
 	must(t, env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: new(int64(90_000))}))
 	awaitLists(t, env, run, 4)
 	if n := env.CountRequests("POST", "/instances"); n > 0 {
@@ -60,27 +52,6 @@ func TestAccInstance_waitForOffer(t *testing.T) {
 	}
 	if err := env.Left("instances?status=all", 1); err != nil {
 		t.Error(err)
-	}
-}
-
-// Ctrl-C ends the wait at once with nothing rented, and the message describes what was missing.
-func TestAccInstance_waitForOfferInterrupted(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	env.AddSSHKey()
-	run := startWait(t, env, env.Offers("gpu=h100_sxm")[0].Price.OnDemandKopH-1)
-	began := time.Now()
-	if err := run.Interrupt(); err != nil {
-		t.Fatal(err)
-	}
-	output, code := run.Wait()
-	expectOutput(t, output, "The run was interrupted before anything was rented. Apply again.",
-		"Available on_demand offers with this gpu: ", "Without max_price_kop_h, ", "the cheapest costs")
-	if took := time.Since(began); code != 1 || took > 3*time.Second {
-		t.Errorf("exit code %d after %s", code, took)
-	}
-	if n := env.CountRequests("POST", "/instances"); n > 0 {
-		t.Errorf("%d create requests", n)
 	}
 }
 
