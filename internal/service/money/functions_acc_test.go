@@ -10,8 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// Functions send no request.
-func TestAccMoneyFunctions_examples(t *testing.T) {
+// Functions round errors of Terraform's arithmetic, take numbers and unknown values, and send no request.
+func TestAccMoneyFunctions(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -33,32 +33,24 @@ func TestAccMoneyFunctions_examples(t *testing.T) {
 					statecheck.ExpectKnownOutputValue("month", knownvalue.StringExact("65 700,00 ₽")),
 				},
 			},
+			{
+				Config: env.Config(`
+					output "dust" { value = [for i in [0.01, 0.29, 1234.56] : provider::gpurent::format_rub(i * 100)] }
+					output "number" { value = provider::gpurent::kopecks(1234.56) }
+					resource "terraform_data" "price" { input = 5 }
+					output "later" { value = provider::gpurent::format_rub(terraform_data.price.output) }
+				`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownOutputValue("dust", knownvalue.ListExact([]knownvalue.Check{
+						knownvalue.StringExact("0,01 ₽"), knownvalue.StringExact("0,29 ₽"), knownvalue.StringExact("1 234,56 ₽"),
+					})),
+					statecheck.ExpectKnownOutputValue("number", knownvalue.Int64Exact(123456)),
+					statecheck.ExpectKnownOutputValue("later", knownvalue.StringExact("0,05 ₽")),
+				},
+			},
 		},
 	})
 	if n := len(env.Requests()); n != 0 {
 		t.Errorf("%d requests, want 0", n)
 	}
-}
-
-// Functions round errors of Terraform's arithmetic, and take numbers and unknown values.
-func TestAccMoneyFunctions_arithmetic(t *testing.T) {
-	env := acctest.Start(t)
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: env.Config(`
-				output "dust" { value = [for i in [0.01, 0.29, 1234.56] : provider::gpurent::format_rub(i * 100)] }
-				output "number" { value = provider::gpurent::kopecks(1234.56) }
-				resource "terraform_data" "price" { input = 5 }
-				output "later" { value = provider::gpurent::format_rub(terraform_data.price.output) }
-			`),
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownOutputValue("dust", knownvalue.ListExact([]knownvalue.Check{
-					knownvalue.StringExact("0,01 ₽"), knownvalue.StringExact("0,29 ₽"), knownvalue.StringExact("1 234,56 ₽"),
-				})),
-				statecheck.ExpectKnownOutputValue("number", knownvalue.Int64Exact(123456)),
-				statecheck.ExpectKnownOutputValue("later", knownvalue.StringExact("0,05 ₽")),
-			},
-		}},
-	})
 }
