@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -202,18 +201,6 @@ func editInstances(change func(inst map[string]any)) acctest.Option {
 	})
 }
 
-// setLogLines lets all members meet a log pattern.
-func setLogLines(t *testing.T, env *acctest.Env) {
-	t.Helper()
-	for name, id := range active(env) {
-		if strings.HasPrefix(name, "train-") {
-			if err := env.SetInstance(id, simulator.InstancePatch{LogLine: new("READY")}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 const ready = `ready_when = { log_pattern = "^READY$" }`
 
 // The creation of a fleet fails in its waits. The plan of the tainted fleet names untaint, which keeps the members.
@@ -238,7 +225,11 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 			"!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
-	setLogLines(t, env)
+	for _, id := range before {
+		if err := env.SetInstance(id, simulator.InstancePatch{LogLine: new("READY")}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.Configure(provider + plain(2, 20, ready))
 	w.Run("apply", "-auto-approve", "-no-color")
 	if now := members(w); len(now) != 2 || kept(before, now) != 2 {
@@ -273,9 +264,4 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
 	}
-}
-
-// words matches a text with line breaks between its words.
-func words(text string) *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`))
 }

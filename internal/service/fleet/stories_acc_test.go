@@ -101,8 +101,8 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config: env.Config(config(8, all)),
-			ExpectError: words("slot 7: no offer is left Offers needed: 8. " +
-				"Offers available for them now: 7"),
+			ExpectError: regexp.MustCompile(`slot\s+7:\s+no\s+offer\s+is\s+left\s+Offers\s+needed:\s+8\.\s+` +
+				`Offers\s+available\s+for\s+them\s+now:\s+7`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
