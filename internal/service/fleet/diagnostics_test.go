@@ -48,8 +48,9 @@ func TestAddResult(t *testing.T) {
 			want: []string{"Error: Fleet train has too many members", "instance ins_7 could not be destroyed and may be billed"},
 		},
 		"too few offers, and min_ready": {
-			err:  failure.Error{Kind: failure.NoOffer},
-			want: []string{"Warning: Fleet train is not complete", "slot 0: no offer is left", "The next plan contains the rest"},
+			err: failure.Error{Kind: failure.NoOffer},
+			want: []string{"Warning: Fleet train is not complete", "slot 0: no offer is left",
+				"The next plan contains the rest"},
 		},
 	} {
 		var diags diag.Diagnostics
