@@ -38,8 +38,9 @@ snapshot)
   mv "$work/clone/dist" dist
   lists=(dist/*_SHA256SUMS)
   sums=${lists[0]}
-  cp terraform-registry-manifest.json "${sums%_SHA256SUMS}_manifest.json"
-  internal/tools/release/verify.sh dist
+  # The files of the clone, because this folder can have a newer commit by now.
+  cp "$work/clone/terraform-registry-manifest.json" "${sums%_SHA256SUMS}_manifest.json"
+  "$work/clone/internal/tools/release/verify.sh" "$PWD/dist"
   mkdir -m 700 "$GNUPGHOME"
   gpg --batch --quiet --passphrase '' --quick-generate-key Rehearsal rsa2048 sign never
   fingerprint=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):$/\1/p')
