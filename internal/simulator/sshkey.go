@@ -1,11 +1,12 @@
 package simulator
 
 import (
-	"strings"
+	"cmp"
+	"errors"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/crypto/ssh"
+	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
 )
 
 const maxSSHKeyName = 60
@@ -50,40 +51,20 @@ func readSSHKey(f *fields) (*sshKey, error) {
 	f.require("public_key")
 	name := f.str("name", 0, maxSSHKeyName)
 	if line := f.str("public_key", 1, 1<<16); line != nil {
-		key, comment, problem := parsePublicKey(*line)
-		if key == nil {
-			f.add("public_key", problem)
-		} else {
-			k.Type, k.Fingerprint = key.Type(), ssh.FingerprintSHA256(key)
-			k.Name = k.Fingerprint
-			if comment != "" {
-				k.Name = firstRunes(comment, maxSSHKeyName)
-			}
+		key, err := publickey.Parse(*line)
+		switch {
+		case errors.Is(err, publickey.ErrPrivate):
+			f.add("public_key", textPrivateKey)
+		case err != nil:
+			f.add("public_key", textPublicKey)
 		}
+		k.Type, k.Fingerprint = key.Type, key.Fingerprint
+		k.Name = firstRunes(cmp.Or(key.Comment, key.Fingerprint), maxSSHKeyName)
 	}
 	if name != nil && *name != "" {
 		k.Name = *name
 	}
 	return k, f.finish()
-}
-
-// parsePublicKey returns the key and its comment, or nil and the problem.
-func parsePublicKey(line string) (ssh.PublicKey, string, text) {
-	line = strings.TrimSpace(line)
-	if strings.Contains(line, "PRIVATE KEY") {
-		return nil, "", textPrivateKey
-	}
-	if strings.ContainsAny(line, "\r\n") {
-		return nil, "", textPublicKey
-	}
-	key, comment, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
-	if err != nil || len(options) > 0 {
-		return nil, "", textPublicKey
-	}
-	if _, certificate := key.(*ssh.Certificate); certificate {
-		return nil, "", textPublicKey
-	}
-	return key, comment, text{}
 }
 
 func firstRunes(s string, n int) string {

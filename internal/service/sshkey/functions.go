@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -32,11 +33,11 @@ func NewFingerprint() function.Function {
 			if err := arguments.Get(ctx, &line); err != nil {
 				return nil, err
 			}
-			key, err := parse(line)
+			key, err := publickey.Parse(line)
 			if err != nil {
 				return nil, function.NewArgumentFuncError(0, err.Error())
 			}
-			return key.fingerprint, nil
+			return key.Fingerprint, nil
 		},
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
 )
 
 const ecdsaKey = "ecdsa-sha2-nistp256 " +
@@ -33,11 +35,12 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// The errors are those of parse, at the argument. The CLIs add them to a sentence, so they have no final period.
+// The errors are those of publickey.Parse, at the argument. The CLIs add them to a sentence, so they have no final
+// period.
 func TestFingerprint_Errors(t *testing.T) {
 	for publicKey, want := range map[string]error{
-		"-----BEGIN OPENSSH PRIVATE KEY-----": errPrivate, fingerprint: errNotKey, line + "\n" + ecdsaKey: errManyLines,
-		"no-pty " + line: errOptions, certificate: errSigned,
+		"-----BEGIN OPENSSH PRIVATE KEY-----": publickey.ErrPrivate, fingerprint: publickey.ErrNotKey,
+		line + "\n" + ecdsaKey: publickey.ErrManyLines, "no-pty " + line: publickey.ErrOptions,
 	} {
 		_, err := callFingerprint(publicKey)
 		if err == nil || err.FunctionArgument == nil || *err.FunctionArgument != 0 || err.Text != want.Error() ||

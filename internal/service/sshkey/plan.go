@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
 )
 
 // ModifyPlan replaces the key if its fingerprint changes, and ignores other changes of its text. It plans type and
@@ -38,7 +40,7 @@ func (r *keyResource) ModifyPlan(
 		plan.Type, plan.Fingerprint = types.StringUnknown(), types.StringUnknown()
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
 	} else if key, err := parseOrFingerprint(plan.PublicKey.ValueString()); err == nil &&
-		key.fingerprint != state.Fingerprint.ValueString() {
+		key.Fingerprint != state.Fingerprint.ValueString() {
 		planKey(&plan)
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root("public_key"))
 	} else if !isFingerprint(state.PublicKey.ValueString()) {
@@ -52,7 +54,7 @@ func planKey(plan *model) {
 	if plan.PublicKey.IsUnknown() {
 		return
 	}
-	if key, err := parse(plan.PublicKey.ValueString()); err == nil {
-		plan.Type, plan.Fingerprint = types.StringValue(key.kind), types.StringValue(key.fingerprint)
+	if key, err := publickey.Parse(plan.PublicKey.ValueString()); err == nil {
+		plan.Type, plan.Fingerprint = types.StringValue(key.Type), types.StringValue(key.Fingerprint)
 	}
 }

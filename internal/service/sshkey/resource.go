@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -36,7 +37,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	// A key that was unknown at plan was not validated, and can be a private key.
-	parsed, err := parse(plan.PublicKey.ValueString())
+	parsed, err := publickey.Parse(plan.PublicKey.ValueString())
 	if err != nil {
 		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
@@ -52,7 +53,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
 		ID:     func(k rental.SSHKey) string { return k.ID },
 		Matches: func(k rental.SSHKey) bool {
-			return (k.Fingerprint == "" || canonical(k.Fingerprint) == parsed.fingerprint) &&
+			return (k.Fingerprint == "" || canonical(k.Fingerprint) == parsed.Fingerprint) &&
 				(k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
 		},
 	}.Run(ctx)
