@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -208,13 +207,10 @@ func (r Report) changedServers() (changed []Server) {
 	return changed
 }
 
-// byPrice compares servers: those without a price first, and then the most expensive ones.
-func byPrice(a, b Server) int {
-	amount := func(s Server) int64 {
-		if s.KopH == nil || s.BeforeKopH == nil {
-			return maxKopH + 1
-		}
-		return max(*s.KopH, *s.BeforeKopH)
+// sortPrice is the higher one of the prices before and after. A missing one is higher than all others.
+func (s Server) sortPrice() int64 {
+	if s.KopH == nil || s.BeforeKopH == nil {
+		return maxKopH + 1
 	}
-	return cmp.Compare(amount(b), amount(a))
+	return max(*s.KopH, *s.BeforeKopH)
 }

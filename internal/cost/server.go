@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -48,7 +49,7 @@ func membersOf(kind string, v values) (members []member) {
 		}
 		members = append(members, m)
 	}
-	slices.SortFunc(members, func(a, b member) int { return a.slot - b.slot })
+	sort.Slice(members, func(i, j int) bool { return members[i].slot < members[j].slot })
 	return members
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -23,7 +24,9 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 	changed := r.changedServers()
 	shown := changed
 	if len(changed) > n {
-		shown = slices.SortedStableFunc(slices.Values(changed), byPrice)[:n]
+		shown = slices.Clone(changed)
+		sort.SliceStable(shown, func(i, j int) bool { return shown[i].sortPrice() > shown[j].sortPrice() })
+		shown = shown[:n]
 	}
 	for _, s := range shown {
 		servers = append(servers, row{name(s.label()), s.actionText(), s.beforeText(), priceText(s.Price)})

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -149,7 +149,7 @@ func ParseMemberName(name string) (fleet string, slot int, ok bool) {
 }
 
 func sortBySlot(members []Member) []Member {
-	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) })
+	sort.SliceStable(members, func(i, j int) bool { return members[i].Slot < members[j].Slot })
 	return members
 }
 

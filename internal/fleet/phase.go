@@ -3,7 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -101,7 +101,7 @@ func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Chang
 		}
 		p.begin(ctx, change, work)
 	}
-	slices.SortStableFunc(fills, func(a, b Change) int { return b.presence() - a.presence() })
+	sort.SliceStable(fills, func(i, j int) bool { return fills[i].presence() > fills[j].presence() })
 	return fills
 }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -126,7 +127,7 @@ func (s Spec) changes(members []Member) []Change {
 
 // sortChanges sorts changes by slot.
 func sortChanges(changes []Change) {
-	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
+	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Slot < changes[j].Slot })
 }
 
 // shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
@@ -136,12 +137,13 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 		return members, nil
 	}
 	order := slices.Clone(members)
-	slices.SortStableFunc(order, func(a, b Member) int {
+	sort.SliceStable(order, func(i, j int) bool {
+		a, b := order[i], order[j]
 		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
 		if !s.ShrinkByPrice {
 			price = 0
 		}
-		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot))
+		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot)) < 0
 	})
 	return sortBySlot(order[surplus:]), order[:surplus]
 }

@@ -1,8 +1,8 @@
 package market
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 )
@@ -57,8 +57,8 @@ func affordable(offers []lifecycle.Candidate, demand Demand) []lifecycle.Candida
 	if demand.Budget == nil {
 		return offers[:count]
 	}
-	byPrice := func(a, b lifecycle.Candidate) int { return cmp.Compare(a.KopH, b.KopH) }
-	cheapest := slices.SortedStableFunc(slices.Values(offers), byPrice)
+	cheapest := slices.Clone(offers)
+	sort.SliceStable(cheapest, func(i, j int) bool { return cheapest[i].KopH < cheapest[j].KopH })
 	budget, left := demand.Budget(), int64(0) // left is the sum of the cheapest ones that are still to be chosen
 	for i, offer := range cheapest[:count] {
 		if left+offer.KopH > budget {

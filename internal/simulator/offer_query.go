@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -101,15 +102,12 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 		key, known := f.sortKey(o, market)
 		ranking = append(ranking, &ranked{o, known, key})
 	}
-	slices.SortFunc(ranking, func(a, b *ranked) int {
+	sort.Slice(ranking, func(i, j int) bool {
+		a, b := ranking[i], ranking[j]
 		if a.known != b.known {
-			// Offers with an unknown value come last.
-			if a.known {
-				return -1
-			}
-			return 1
+			return a.known // offers with an unknown value come last
 		}
-		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.offer.ID, b.offer.ID))
+		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.offer.ID, b.offer.ID)) < 0
 	})
 	sorted := make([]*offer, 0, len(ranking))
 	for _, r := range ranking {

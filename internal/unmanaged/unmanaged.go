@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
@@ -64,7 +65,7 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 		}
 		return managed || s.Destroyed()
 	})
-	slices.SortFunc(listed, byPrice)
+	sortByPrice(listed)
 	for i, s := range listed {
 		if i < maxReads || s.Omitted.Name {
 			if found := s.readAgain(ctx, client); !found {
@@ -81,13 +82,16 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 		s.Fleet, _, _ = fleet.ParseMemberName(s.NameString())
 		report.Servers = append(report.Servers, s)
 	}
-	slices.SortFunc(report.Servers, byPrice)
+	sortByPrice(report.Servers)
 	return report, ctx.Err()
 }
 
-// byPrice sorts the most expensive servers first, then the oldest.
-func byPrice(a, b *Server) int {
-	return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+// sortByPrice sorts the most expensive servers first, then the oldest.
+func sortByPrice(servers []*Server) {
+	sort.Slice(servers, func(i, j int) bool {
+		a, b := servers[i], servers[j]
+		return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+	})
 }
 
 // list returns each active server of the account once. A server that cannot be decoded has only its id.

@@ -3,7 +3,7 @@ package fleet
 import (
 	"cmp"
 	"net"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -171,7 +171,7 @@ func (m model) members(private privateMembers) []fleet.Member {
 		}
 		members = append(members, member)
 	}
-	slices.SortStableFunc(members, func(a, b fleet.Member) int { return a.Slot - b.Slot })
+	sort.SliceStable(members, func(i, j int) bool { return members[i].Slot < members[j].Slot })
 	return members
 }
 

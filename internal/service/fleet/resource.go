@@ -4,6 +4,7 @@ package fleet
 import (
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -188,7 +189,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		}
 	}
 	if len(stays) > 0 {
-		slices.SortFunc(stays, func(a, b fleet.Member) int { return a.Slot - b.Slot })
+		sort.Slice(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 	}
 }
