@@ -33,15 +33,13 @@ type ListResults[T, M any] struct {
 }
 
 // Stream sends the results. It reads only the pages that the limit of the request requires.
-func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		var skipped []rental.Skipped
 		for item, err := range l.List(ctx, rental.ListOptions{Stream: true, Skipped: &skipped}) {
 			if err != nil {
-				var diags diag.Diagnostics
-				AddAPIError(&diags, Textf("list %s", l.Kind), err)
-				push(list.ListResult{Diagnostics: diags})
+				push(listError(l.Kind, err))
 				return
 			}
 			if !l.Matches(item) {
@@ -51,37 +49,52 @@ func (l ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, str
 				return
 			}
 		}
-		var diags diag.Diagnostics
-		if WarnSkipped(&diags, l.Kind, skipped); len(diags) > 0 {
-			push(list.ListResult{Diagnostics: diags})
+		if len(skipped) > 0 {
+			push(skippedWarning(l.Kind, skipped))
 		}
 	}
 }
 
-func (l ListResults[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
-	result := req.NewListResult(ctx)
+func (l *ListResults[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
 	id, name := l.Display(item)
-	result.DisplayName = rental.Printable(name, maxDisplayName)
-	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
-	if !req.IncludeResource {
-		return result
+	result := newResult(ctx, req, id, name)
+	if req.IncludeResource {
+		var empty M
+		readNulls(ctx, &result, &empty)
+		state, diags := l.Import(empty, item)
+		result.Diagnostics.Append(diags...)
+		result.Diagnostics.Append(result.Resource.Set(ctx, state)...)
 	}
-	state, diags := l.Import(nullModel[M](ctx, result), item)
-	result.Diagnostics.Append(diags...)
-	result.Diagnostics.Append(result.Resource.Set(ctx, state)...)
 	return result
 }
 
-// nullModel returns a model whose attributes are null, with the element types of the schema.
-func nullModel[M any](ctx context.Context, result list.ListResult) (m M) {
+func listError(kind Text, err error) (result list.ListResult) {
+	AddAPIError(&result.Diagnostics, Textf("list %s", kind), err)
+	return result
+}
+
+func skippedWarning(kind Text, skipped []rental.Skipped) (result list.ListResult) {
+	WarnSkipped(&result.Diagnostics, kind, skipped)
+	return result
+}
+
+// newResult returns a result without the state of the object.
+func newResult(ctx context.Context, req list.ListRequest, id, name string) list.ListResult {
+	result := req.NewListResult(ctx)
+	result.DisplayName = rental.Printable(name, maxDisplayName)
+	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
+	return result
+}
+
+// readNulls makes all attributes of a model null, with the element types of the schema.
+func readNulls(ctx context.Context, result *list.ListResult, model any) {
 	object, _ := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
 	values := map[string]tftypes.Value{}
 	for name, typ := range object.AttributeTypes {
 		values[name] = tftypes.NewValue(typ, nil)
 	}
 	result.Resource.Raw = tftypes.NewValue(object, values)
-	result.Diagnostics.Append(result.Resource.Get(ctx, &m)...)
-	return m
+	result.Diagnostics.Append(result.Resource.Get(ctx, model)...)
 }
 
 // AboutLimit ends the description of every list resource.

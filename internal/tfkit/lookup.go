@@ -37,7 +37,7 @@ type Named struct {
 
 // Attributes adds the two arguments of the lookup, of which exactly one is required. key and name are the beginnings of
 // their descriptions. keyValidators are additional validators of the key.
-func (l Lookup[T]) Attributes(
+func (l *Lookup[T]) Attributes(
 	attributes map[string]schema.Attribute, key, name string, keyValidators ...validator.String,
 ) {
 	constraints := " Must not be empty. Exactly one of `" + l.Key + "` and `" + argumentName + "` is required."
@@ -54,7 +54,7 @@ func (l Lookup[T]) Attributes(
 }
 
 // Config returns the argument that is set; the other one is empty.
-func (l Lookup[T]) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
+func (l *Lookup[T]) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
 	var keyValue, nameValue types.String
 	diags.Append(config.GetAttribute(ctx, path.Root(l.Key), &keyValue)...)
 	diags.Append(config.GetAttribute(ctx, path.Root(argumentName), &nameValue)...)
@@ -71,7 +71,7 @@ func NameHasPrefix(name, prefix string) bool {
 
 // Find returns the only object with the key or, if that is empty, with the name. If there is none, or more than one, it
 // adds an error that names the objects. hint, if any, describes where else the object may be.
-func (l Lookup[T]) Find(diags *diag.Diagnostics, key, name string, hint Text, objects []T) (found T, ok bool) {
+func (l *Lookup[T]) Find(diags *diag.Diagnostics, key, name string, hint Text, objects []T) (found T, ok bool) {
 	argument, other := l.Key, argumentName
 	if key == "" {
 		argument, other = argumentName, l.Key

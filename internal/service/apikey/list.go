@@ -51,7 +51,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.ListResults[rental.APIKey, model]{
+	results := tfkit.ListResults[rental.APIKey, model]{
 		Kind: "API keys",
 		List: l.Meta.Client.ListAPIKeys,
 		Matches: func(k rental.APIKey) bool {
@@ -60,7 +60,8 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		},
 		Display: l.display,
 		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
-	}.Stream(ctx, req, stream)
+	}
+	results.Stream(ctx, req, stream)
 }
 
 // display returns the id and the display name of a key.

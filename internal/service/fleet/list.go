@@ -53,7 +53,7 @@ func (l *fleetList) List(ctx context.Context, req list.ListRequest, stream *list
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.ListResults[group, model]{
+	results := tfkit.ListResults[group, model]{
 		Kind:    "fleets",
 		List:    l.groups,
 		Matches: func(g group) bool { return tfkit.NameHasPrefix(g.name, config.NamePrefix.ValueString()) },
@@ -61,7 +61,8 @@ func (l *fleetList) List(ctx context.Context, req list.ListRequest, stream *list
 		Import: func(empty model, g group) (model, diag.Diagnostics) {
 			return empty.imported(ctx, l.Meta.Client, g.name, g.members), nil
 		},
-	}.Stream(ctx, req, stream)
+	}
+	results.Stream(ctx, req, stream)
 }
 
 // groups returns the fleets of the account, sorted by name. It omits a group with two instances of the same name, which

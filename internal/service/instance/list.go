@@ -73,7 +73,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.ListResults[rental.Instance, model]{
+	results := tfkit.ListResults[rental.Instance, model]{
 		Kind: "instances",
 		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
 			return l.Meta.Client.ListInstances(ctx, rental.ListInstancesQuery{ListOptions: options})
@@ -85,7 +85,8 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 			completeImport(ctx, &m)
 			return m, nil
 		},
-	}.Stream(ctx, req, stream)
+	}
+	results.Stream(ctx, req, stream)
 }
 
 // match excludes instances that are being destroyed, because they can no longer be imported.

@@ -38,7 +38,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.ListResults[rental.SSHKey, model]{
+	results := tfkit.ListResults[rental.SSHKey, model]{
 		Kind:    "SSH keys",
 		List:    l.Meta.Client.ListSSHKeys,
 		Matches: func(k rental.SSHKey) bool { return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) },
@@ -46,5 +46,6 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},
 		Import: func(empty model, k rental.SSHKey) (model, diag.Diagnostics) { return fromAPI(empty, k), nil },
-	}.Stream(ctx, req, stream)
+	}
+	results.Stream(ctx, req, stream)
 }

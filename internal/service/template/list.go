@@ -39,7 +39,7 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 	if !l.CanList(ctx, req, stream, &config) {
 		return
 	}
-	tfkit.ListResults[rental.Template, model]{
+	results := tfkit.ListResults[rental.Template, model]{
 		Kind: "templates",
 		List: l.Meta.Client.ListTemplates,
 		Matches: func(t rental.Template) bool {
@@ -47,5 +47,6 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 		},
 		Display: func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
 		Import:  func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
-	}.Stream(ctx, req, stream)
+	}
+	results.Stream(ctx, req, stream)
 }
