@@ -20,8 +20,6 @@ var (
 	ErrCertificate = errors.New("this is a certificate. Use the public key that it certifies")
 )
 
-const certificateSuffix = "-cert-v01@openssh.com"
-
 // Key is a public key.
 type Key struct {
 	Type        string // for example "ssh-ed25519"
@@ -40,57 +38,45 @@ func Parse(line string) (Key, error) {
 	case strings.ContainsAny(line, "\r\n"):
 		return Key{}, ErrManyLines
 	}
-	// Options precede the type, and can contain quoted spaces.
-	for rest := line; rest != ""; _, rest = cutField(rest) {
-		keyType, afterType := cutField(rest)
-		encoded, comment := cutField(afterType)
-		data, err := base64.StdEncoding.DecodeString(encoded)
+	fields := strings.FieldsFunc(line, func(char rune) bool { return char == ' ' || char == '\t' })
+	for i := range len(fields) - 1 {
+		data, err := base64.StdEncoding.DecodeString(fields[i+1])
 		switch {
-		case err != nil || !isKey(data, keyType):
-		case strings.HasSuffix(keyType, certificateSuffix):
+		case strings.HasSuffix(fields[i], "-cert-v01@openssh.com"):
 			return Key{}, ErrCertificate
-		case len(rest) < len(line):
+		case err != nil || !isKey(data, fields[i]):
+		case i > 0: // options precede the type
 			return Key{}, ErrOptions
 		default:
 			digest := sha256.Sum256(data)
-			return Key{keyType, "SHA256:" + base64.RawStdEncoding.EncodeToString(digest[:]), comment}, nil
+			_, comment, _ := strings.Cut(line, fields[1])
+			fingerprint := "SHA256:" + base64.RawStdEncoding.EncodeToString(digest[:])
+			return Key{fields[0], fingerprint, strings.TrimSpace(comment)}, nil
 		}
 	}
 	return Key{}, ErrNotKey
 }
 
-// cutField cuts the first field from a text without leading spaces.
-func cutField(text string) (field, rest string) {
-	end := strings.IndexAny(text, " \t")
-	if end < 0 {
-		return text, ""
-	}
-	return text[:end], strings.TrimLeft(text[end:], " \t")
-}
-
-// isKey reports whether data is a key or a certificate of a type.
+// isKey reports whether data is a key of a type: the type, and at least one string more.
 func isKey(data []byte, keyType string) bool {
-	fields, complete := splitStrings(data)
-	switch {
-	case len(fields) == 0 || string(fields[0]) != keyType:
+	parts := splitStrings(data)
+	if len(parts) < 2 || string(parts[0]) != keyType {
 		return false
-	case strings.HasSuffix(keyType, certificateSuffix):
-		return true // it contains numbers, too
-	case keyType == "ssh-ed25519":
-		return complete && len(fields) == 2 && len(fields[1]) == ed25519.PublicKeySize
 	}
-	return complete && len(fields) > 1
+	return keyType != "ssh-ed25519" || len(parts) == 2 && len(parts[1]) == ed25519.PublicKeySize
 }
 
-// splitStrings returns the strings at the beginning of data, each of which follows its length (RFC 4251, section 5).
-// complete reports that there is nothing else.
-func splitStrings(data []byte) (all [][]byte, complete bool) {
+// splitStrings returns the strings of which data consists, each after its length (RFC 4251, section 5); else nil.
+func splitStrings(data []byte) (all [][]byte) {
 	for len(data) >= 4 {
 		size, rest := binary.BigEndian.Uint32(data), data[4:]
 		if uint64(size) > uint64(len(rest)) {
-			return all, false
+			return nil
 		}
 		all, data = append(all, rest[:size]), rest[size:]
 	}
-	return all, len(data) == 0
+	if len(data) > 0 {
+		return nil
+	}
+	return all
 }

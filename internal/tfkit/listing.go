@@ -39,7 +39,9 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 		var skipped []rental.Skipped
 		for item, err := range l.List(ctx, rental.ListOptions{Stream: true, Skipped: &skipped}) {
 			if err != nil {
-				push(listError(l.Kind, err))
+				var failed list.ListResult
+				AddAPIError(&failed.Diagnostics, Textf("list %s", l.Kind), err)
+				push(failed)
 				return
 			}
 			if !l.Matches(item) {
@@ -49,8 +51,9 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 				return
 			}
 		}
-		if len(skipped) > 0 {
-			push(skippedWarning(l.Kind, skipped))
+		var warning list.ListResult
+		if WarnSkipped(&warning.Diagnostics, l.Kind, skipped); len(skipped) > 0 {
+			push(warning)
 		}
 	}
 }
@@ -65,16 +68,6 @@ func (l *ListResults[T, M]) result(ctx context.Context, req list.ListRequest, it
 		result.Diagnostics.Append(diags...)
 		result.Diagnostics.Append(result.Resource.Set(ctx, state)...)
 	}
-	return result
-}
-
-func listError(kind Text, err error) (result list.ListResult) {
-	AddAPIError(&result.Diagnostics, Textf("list %s", kind), err)
-	return result
-}
-
-func skippedWarning(kind Text, skipped []rental.Skipped) (result list.ListResult) {
-	WarnSkipped(&result.Diagnostics, kind, skipped)
 	return result
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 var bySlug = Lookup[Named]{
-	Kind: "template", Key: "slug", List: "gpurent_templates", Describe: func(n Named) Named { return n },
+	LookupArguments: LookupArguments{Kind: "template", Key: "slug", List: "gpurent_templates"},
+	Describe:        func(n Named) Named { return n },
 }
 
 func TestLookup_Find(t *testing.T) {
