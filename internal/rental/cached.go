@@ -9,16 +9,19 @@ import (
 )
 
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
-type Cached[T any] struct {
+type Cached[T any] struct{ cached }
+
+// cached is a Cached of any type: it is compiled once.
+type cached struct {
 	flights singleflight.Group
 
 	mu   sync.Mutex
-	last *loaded[T] // nil before the first load
+	last loaded
 }
 
-// loaded is the result of a load.
-type loaded[T any] struct {
-	value       T
+// loaded is the result of a load. Its zero value is that before the first load.
+type loaded struct {
+	value       any
 	err         error
 	ended       time.Time
 	writes      uint64 // before it
@@ -32,26 +35,33 @@ type loaded[T any] struct {
 func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
 ) (T, error) {
-	if last := c.usable(maxAge, writes); last != nil {
-		return last.value, last.err
+	result := c.get(ctx, maxAge, writes, func(ctx context.Context) (any, error) { return load(ctx) })
+	value, _ := result.value.(T) // nil after the end of ctx
+	return value, result.err
+}
+
+func (c *cached) get(
+	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (any, error),
+) loaded {
+	if last, ok := c.usable(maxAge, writes); ok {
+		return last
 	}
 	for ctx.Err() == nil {
 		flight := c.flights.DoChan("", func() (any, error) { return c.load(ctx, writes, load), nil })
 		select {
 		case result := <-flight:
-			if now := result.Val.(*loaded[T]); !now.interrupted && now.writes >= writes {
-				return now.value, now.err
+			if now := result.Val.(loaded); !now.interrupted && now.writes >= writes {
+				return now
 			}
 		case <-ctx.Done():
 		}
 	}
-	var none T
-	return none, ctx.Err()
+	return loaded{err: ctx.Err()}
 }
 
-func (c *Cached[T]) load(ctx context.Context, writes uint64, load func(context.Context) (T, error)) *loaded[T] {
+func (c *cached) load(ctx context.Context, writes uint64, load func(context.Context) (any, error)) loaded {
 	value, err := load(ctx)
-	now := &loaded[T]{value, err, time.Now(), writes, err != nil && ctx.Err() != nil}
+	now := loaded{value, err, time.Now(), writes, err != nil && ctx.Err() != nil}
 	if !now.interrupted {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -62,18 +72,15 @@ func (c *Cached[T]) load(ctx context.Context, writes uint64, load func(context.C
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	if last := c.usable(maxAge, writes); last != nil && last.err == nil {
-		return last.value, true
+	if last, ok := c.usable(maxAge, writes); ok && last.err == nil {
+		return last.value.(T), true
 	}
 	return value, false
 }
 
-// usable returns the last load if it ended less than maxAge ago and was not made before one of the writes, else nil.
-func (c *Cached[T]) usable(maxAge time.Duration, writes uint64) *loaded[T] {
+// usable returns the last load if it ended less than maxAge ago and was not made before one of the writes.
+func (c *cached) usable(maxAge time.Duration, writes uint64) (last loaded, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last == nil || c.last.writes < writes || time.Since(c.last.ended) >= maxAge {
-		return nil
-	}
-	return c.last
+	return c.last, !c.last.ended.IsZero() && c.last.writes >= writes && time.Since(c.last.ended) < maxAge
 }
