@@ -27,9 +27,8 @@ type Key struct {
 	Comment     string // empty for none
 }
 
-// Parse parses a line of a public key file: the type of the key, the key in Base64, and an optional comment. It also
-// accepts keys of unknown types, if they have the format of RFC 4253, section 6.6, and ignores white space around the
-// line.
+// Parse parses a line of a public key file: the type, the key in Base64, and an optional comment. A key of an unknown
+// type is valid if it has the format of RFC 4253, section 6.6.
 func Parse(line string) (Key, error) {
 	line = strings.TrimSpace(line)
 	switch {

@@ -52,10 +52,9 @@ func readSSHKey(f *fields) (*sshKey, error) {
 	name := f.str("name", 0, maxSSHKeyName)
 	if line := f.str("public_key", 1, 1<<16); line != nil {
 		key, err := publickey.Parse(*line)
-		switch {
-		case errors.Is(err, publickey.ErrPrivate):
+		if errors.Is(err, publickey.ErrPrivate) {
 			f.add("public_key", textPrivateKey)
-		case err != nil:
+		} else if err != nil {
 			f.add("public_key", textPublicKey)
 		}
 		k.Type, k.Fingerprint = key.Type, key.Fingerprint

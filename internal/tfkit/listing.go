@@ -59,8 +59,10 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 }
 
 func (l *ListResults[T, M]) result(ctx context.Context, req list.ListRequest, item T) list.ListResult {
+	result := req.NewListResult(ctx)
 	id, name := l.Display(item)
-	result := newResult(ctx, req, id, name)
+	result.DisplayName = rental.Printable(name, maxDisplayName)
+	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
 	if req.IncludeResource {
 		var empty M
 		readNulls(ctx, &result, &empty)
@@ -68,14 +70,6 @@ func (l *ListResults[T, M]) result(ctx context.Context, req list.ListRequest, it
 		result.Diagnostics.Append(diags...)
 		result.Diagnostics.Append(result.Resource.Set(ctx, state)...)
 	}
-	return result
-}
-
-// newResult returns a result without the state of the object.
-func newResult(ctx context.Context, req list.ListRequest, id, name string) list.ListResult {
-	result := req.NewListResult(ctx)
-	result.DisplayName = rental.Printable(name, maxDisplayName)
-	result.Diagnostics.Append(Identify(ctx, result.Identity, types.StringValue(id))...)
 	return result
 }
 

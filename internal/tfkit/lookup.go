@@ -18,19 +18,14 @@ import (
 
 const argumentName = "name"
 
-// Lookup describes how a data source finds one object of type T.
+// Lookup describes how a data source finds one object of type T: by a key, which is unique or nearly unique, or by a
+// name, which may not be unique.
 type Lookup[T any] struct {
-	LookupArguments
-	// Describe returns the key and the name of an object.
-	Describe func(T) Named
-}
-
-// LookupArguments are the arguments of a lookup: a key, which is unique or nearly unique, and a name, which may not be
-// unique.
-type LookupArguments struct {
 	Kind Text   // for example "template"
 	Key  string // the argument with the key, for example "slug"
 	List Text   // the data source that lists all objects, for example "gpurent_templates"
+	// Describe returns the key and the name of an object.
+	Describe func(T) Named
 }
 
 // Named is how a lookup finds an object and names it in messages.
@@ -42,7 +37,7 @@ type Named struct {
 
 // Attributes adds the two arguments of the lookup, of which exactly one is required. key and name are the beginnings of
 // their descriptions. keyValidators are additional validators of the key.
-func (l *LookupArguments) Attributes(
+func (l *Lookup[T]) Attributes(
 	attributes map[string]schema.Attribute, key, name string, keyValidators ...validator.String,
 ) {
 	constraints := " Must not be empty. Exactly one of `" + l.Key + "` and `" + argumentName + "` is required."
@@ -59,7 +54,7 @@ func (l *LookupArguments) Attributes(
 }
 
 // Config returns the argument that is set; the other one is empty.
-func (l *LookupArguments) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
+func (l *Lookup[T]) Config(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (key, name string) {
 	var keyValue, nameValue types.String
 	diags.Append(config.GetAttribute(ctx, path.Root(l.Key), &keyValue)...)
 	diags.Append(config.GetAttribute(ctx, path.Root(argumentName), &nameValue)...)
@@ -77,38 +72,26 @@ func NameHasPrefix(name, prefix string) bool {
 // Find returns the only object with the key or, if that is empty, with the name. If there is none, or more than one, it
 // adds an error that names the objects. hint, if any, describes where else the object may be.
 func (l *Lookup[T]) Find(diags *diag.Diagnostics, key, name string, hint Text, objects []T) (found T, ok bool) {
-	all := make([]Named, len(objects))
-	for i, object := range objects {
-		all[i] = l.Describe(object)
-	}
-	at := l.find(diags, key, name, hint, all)
-	if at < 0 {
-		return found, false
-	}
-	return objects[at], true
-}
-
-// find returns the index of the object that Find returns, or -1 after an error.
-func (l *LookupArguments) find(diags *diag.Diagnostics, key, name string, hint Text, all []Named) (at int) {
 	argument, other := l.Key, argumentName
 	if key == "" {
 		argument, other = argumentName, l.Key
 	}
-	var matches []Named
-	for i, named := range all {
-		if key != "" && named.Key == key || key == "" && SameName(named.Name, name) {
-			at, matches = i, append(matches, named)
+	all, matches := make([]Named, len(objects)), []Named(nil)
+	for i, object := range objects {
+		all[i] = l.Describe(object)
+		if key != "" && all[i].Key == key || key == "" && SameName(all[i].Name, name) {
+			found, matches = object, append(matches, all[i])
 		}
 	}
 	switch len(matches) {
 	case 0:
 		addNoneFound(diags, l.Kind, argument, l.List, hint, all)
 	case 1:
-		return at
+		return found, true
 	default:
 		addSeveralFound(diags, l.Kind, argument, other, matches)
 	}
-	return -1
+	return found, false
 }
 
 // String returns the key and the name. It escapes invisible characters in the name, such as a no-break space: they may

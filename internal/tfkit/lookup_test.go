@@ -10,8 +10,7 @@ import (
 )
 
 var bySlug = Lookup[Named]{
-	LookupArguments: LookupArguments{Kind: "template", Key: "slug", List: "gpurent_templates"},
-	Describe:        func(n Named) Named { return n },
+	Kind: "template", Key: "slug", List: "gpurent_templates", Describe: func(n Named) Named { return n },
 }
 
 func TestLookup_Find(t *testing.T) {

@@ -26,7 +26,7 @@ func NewDataSource() datasource.DataSource {
 const maxPrefixLength = 20
 
 var lookup = tfkit.Lookup[rental.APIKey]{
-	LookupArguments: tfkit.LookupArguments{Kind: "API key", Key: "prefix", List: "gpurent_api_keys"},
+	Kind: "API key", Key: "prefix", List: "gpurent_api_keys",
 	Describe: func(k rental.APIKey) tfkit.Named {
 		note := fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString())
 		return tfkit.Named{Key: k.Prefix, Name: k.Name, Note: note}

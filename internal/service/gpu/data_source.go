@@ -25,8 +25,8 @@ func NewDataSource() datasource.DataSource {
 }
 
 var lookup = tfkit.Lookup[rental.GPUModel]{
-	LookupArguments: tfkit.LookupArguments{Kind: "GPU model", Key: "slug", List: "gpurent_gpus"},
-	Describe:        func(m rental.GPUModel) tfkit.Named { return tfkit.Named{Key: m.Slug, Name: m.Name} },
+	Kind: "GPU model", Key: "slug", List: "gpurent_gpus",
+	Describe: func(m rental.GPUModel) tfkit.Named { return tfkit.Named{Key: m.Slug, Name: m.Name} },
 }
 
 // Schema implements datasource.DataSource.

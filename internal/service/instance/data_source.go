@@ -23,7 +23,7 @@ func NewDataSource() datasource.DataSource {
 }
 
 var lookup = tfkit.Lookup[rental.Instance]{
-	LookupArguments: tfkit.LookupArguments{Kind: "instance", Key: "id", List: "gpurent_instances"},
+	Kind: "instance", Key: "id", List: "gpurent_instances",
 	Describe: func(inst rental.Instance) tfkit.Named {
 		note := fmt.Sprintf("%s, created %s", inst.Status, tfkit.Time(inst.CreatedAt).ValueString())
 		return tfkit.Named{Key: inst.ID, Name: inst.NameString(), Note: note}

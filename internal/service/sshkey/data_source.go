@@ -21,7 +21,7 @@ func NewDataSource() datasource.DataSource {
 }
 
 var lookup = tfkit.Lookup[rental.SSHKey]{
-	LookupArguments: tfkit.LookupArguments{Kind: "SSH key", Key: "fingerprint", List: "gpurent_ssh_keys"},
+	Kind: "SSH key", Key: "fingerprint", List: "gpurent_ssh_keys",
 	Describe: func(k rental.SSHKey) tfkit.Named {
 		note := fmt.Sprintf("%s, created %s", k.ID, tfkit.Time(k.CreatedAt).ValueString())
 		return tfkit.Named{Key: canonical(k.Fingerprint), Name: k.Name, Note: note}

@@ -21,7 +21,7 @@ func NewDataSource() datasource.DataSource {
 }
 
 var lookup = tfkit.Lookup[rental.Template]{
-	LookupArguments: tfkit.LookupArguments{Kind: "template", Key: "slug", List: "gpurent_templates"},
+	Kind: "template", Key: "slug", List: "gpurent_templates",
 	Describe: func(t rental.Template) tfkit.Named {
 		return tfkit.Named{Key: t.Slug, Name: t.Name, Note: "owner " + string(t.Owner)}
 	},
