@@ -75,11 +75,11 @@ func FirstCLIOnly(t testing.TB) {
 	}
 }
 
-// OwnShare reports whether this CLI runs the n-th of a number of independent cases. The CLIs of a run divide the cases
-// among them.
+// OwnShare reports whether this CLI runs the n-th of a number of independent cases of a test with [FirstCLIOnly]. In a
+// run in full, the CLIs divide the cases among them.
 func OwnShare(n int) bool {
 	share, of := shareOfRun()
-	return n%of == share%of
+	return !*whole || n%of == share%of
 }
 
 // shareOfRun returns the position of this CLI among the CLIs of the run, from 1, and their number.

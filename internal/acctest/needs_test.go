@@ -3,6 +3,8 @@ package acctest
 import "testing"
 
 func TestOwnShare_WithoutOverlap(t *testing.T) {
+	defer func(before bool) { *whole = before }(*whole)
+	*whole = true
 	for n := range 10 {
 		runs := 0
 		for _, variable := range []string{"1/2", "2/2"} {

@@ -147,5 +147,5 @@ func (c *cell) explain() {
 	if os.Getenv("TF_ACC_PROVIDER_HOST") != "" {
 		cli = "tofu"
 	}
-	c.Logf("repeat with %s: make crash RUN='^%s$'", cli, strings.ReplaceAll(c.Name(), "/", "$/^"))
+	c.Logf("repeat: make crash CLI=%s RUN='^%s$'", cli, strings.ReplaceAll(c.Name(), "/", "$/^"))
 }
