@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -75,31 +74,12 @@ func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := req.Context().Err(); err != nil {
 			return nil, err
 		}
-		return e.serve(req.Clone(req.Context()))
+		return rentaltest.Serve(e.simulator.Handler(), req)
 	}
 	if e.hook != nil {
 		return e.hook(req, send)
 	}
 	return send()
-}
-
-// serve returns an error if the simulator cuts the connection.
-func (e *env) serve(req *http.Request) (resp *http.Response, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			if problem != http.ErrAbortHandler {
-				panic(problem)
-			}
-			err = io.ErrUnexpectedEOF
-		}
-	}()
-	req.RemoteAddr, req.RequestURI, req.Host = "127.0.0.1:1", req.URL.RequestURI(), req.URL.Host
-	if req.Body == nil {
-		req.Body = http.NoBody
-	}
-	response := httptest.NewRecorder()
-	e.simulator.Handler().ServeHTTP(response, req)
-	return response.Result(), nil
 }
 
 // refuse answers some requests with an error of the API, which does nothing.

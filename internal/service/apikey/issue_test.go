@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -112,24 +113,13 @@ type loser struct {
 	lost bool
 }
 
-func (l *loser) RoundTrip(req *http.Request) (resp *http.Response, err error) {
-	recorder := httptest.NewRecorder()
-	defer func() {
-		if recover() != nil { // the handler cuts the connection
-			resp, err = nil, http.ErrServerClosed
-		}
-	}()
-	req = req.Clone(context.WithoutCancel(req.Context()))
-	req.RemoteAddr = "127.0.0.1:1"
-	if req.Body == nil {
-		req.Body = http.NoBody
-	}
-	l.next.ServeHTTP(recorder, req)
+func (l *loser) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := rentaltest.Serve(l.next, req)
 	if req.Method == http.MethodPost && !l.lost {
 		l.lost = true
 		return nil, http.ErrServerClosed
 	}
-	return recorder.Result(), nil
+	return resp, err
 }
 
 // listKeys returns the keys of the account without quirks.

@@ -2,9 +2,7 @@ package instance_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -53,26 +52,16 @@ func withFixture(t *testing.T, limits spending.Limits, scenario func(*fixture)) 
 	})
 }
 
-// RoundTrip serves a request. A handler that aborts it has cut the connection.
-func (f *fixture) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+// RoundTrip serves a request.
+func (f *fixture) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if cut := recover(); cut != nil {
-			resp, err = nil, fmt.Errorf("the connection was cut: %v", cut)
-		}
-	}()
-	served := req.Clone(context.WithoutCancel(req.Context()))
-	served.RemoteAddr = "127.0.0.1:1"
-	if served.Body == nil {
-		served.Body = http.NoBody
+	resp, err := rentaltest.Serve(f.wrap(f.Handler()), req)
+	if err == nil {
+		err = req.Context().Err()
 	}
-	response := httptest.NewRecorder()
-	f.wrap(f.Handler()).ServeHTTP(response, served)
-	resp = response.Result()
-	resp.Request = req
-	return resp, req.Context().Err()
+	return resp, err
 }
 
 // createRunning creates an instance, waits until it runs, and returns it with its offer.
