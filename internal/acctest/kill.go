@@ -93,14 +93,11 @@ func (r *Run) Running() bool {
 	}
 }
 
-// WaitCLI waits until the command has ended. Child processes may outlive it.
-func (r *Run) WaitCLI() { <-r.done }
-
 // Wait waits until the command and its child processes have ended. It returns the output and the exit code, which is -1
 // for a killed command.
 func (r *Run) Wait() (output string, code int) {
 	r.t.Helper()
-	r.WaitCLI()
+	<-r.done
 	if exit := (*exec.ExitError)(nil); r.err != nil && !errors.As(r.err, &exit) {
 		r.t.Errorf("%s: %v", r.command, r.err)
 	}

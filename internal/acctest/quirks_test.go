@@ -3,8 +3,6 @@ package acctest
 import (
 	"slices"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 func TestQuirks_RunAndTest(t *testing.T) {
@@ -40,5 +38,5 @@ func TestEnv_HelpersIgnoreQuirks(t *testing.T) {
 	if n := len(env.Offers("limit=50")); n < 10 {
 		t.Errorf("a page has %d offers", n)
 	}
-	Fetch[simulator.Quirk](env, "balance")
+	Fetch[struct{}](env, "balance")
 }

@@ -69,12 +69,6 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 	return all
 }
 
-// LoseState empties the state, as if the run had been killed before it was saved.
-func (w *Workspace) LoseState() {
-	w.t.Helper()
-	w.Write(stateFile, "")
-}
-
 // PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
 // writes its state in place, so a killed one can leave an incomplete file, which the next command rejects, or an empty
 // one, which counts as a state without resources. Without a backup, an empty file comes from a lock.

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	guideFile = flag.String("measure.out", "", "measure everything, and write the guide to this `file`")
+	guideFile = flag.String("measure.out", "", "write the guide with the measured scenarios to this `file`")
 	only      = flag.String("measure.only", "^refresh/20$", "measure the scenarios that match this `regexp`")
 	repeat    = flag.Int("measure.repeat", 1, "run each side of a scenario this `number` of times; the fastest counts")
 )

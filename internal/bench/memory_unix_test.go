@@ -11,7 +11,7 @@ import (
 // Linux.
 func peakMemory(state *os.ProcessState) int64 {
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-		return int64(usage.Maxrss) * 1024 //nolint:unconvert,mnd // 32 bits on some platforms
+		return int64(usage.Maxrss) * 1024 //nolint:unconvert // 32 bits on some platforms
 	}
 	return 0
 }

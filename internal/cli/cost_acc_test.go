@@ -9,7 +9,7 @@ import (
 
 // The plans of the CLI under test pass through the command: a review, the same plan, no change, and a destruction.
 func TestAccCost_reviewOfPlan(t *testing.T) {
-	env := acctest.Start(t, acctest.WithQuirks())
+	env := acctest.Start(t)
 	workspace := env.Workspace(strings.Replace(config, "disk_gb  = 60", "disk_gb  = 60\n  max_price_kop_h = 9000", 1))
 	plan := func(arguments ...string) string {
 		workspace.Run(append([]string{"plan", "-no-color", "-out=saved.plan"}, arguments...)...)

@@ -105,7 +105,7 @@ func TestCost_Formats(t *testing.T) {
 // With --prices, the prices and the balance come from the service of the environment.
 func TestCost_Prices(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
-	env := acctest.Start(t, acctest.WithQuirks())
+	env := acctest.Start(t)
 	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	for key, want := range map[string]string{env.APIKey: "enough for ", "": "There is no API key"} {
 		t.Setenv("GPURENT_API_KEY", key)

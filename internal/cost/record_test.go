@@ -38,7 +38,7 @@ func TestRecordPlans(t *testing.T) {
 			if oldest == none || !current.Has(oldest) {
 				t.Skipf("%s does not have this feature", current)
 			}
-			env := acctest.Start(t, acctest.WithQuirks())
+			env := acctest.Start(t)
 			w := env.Workspace("")
 			for _, config := range s.applied {
 				w.Configure(fast + config)

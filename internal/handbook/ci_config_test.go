@@ -25,7 +25,7 @@ type access struct {
 }
 
 // Only the job that applies has the secrets of the environment, each token can write only what its job writes, and a
-// secret is only in the steps that need it: other steps, and what they download, cannot read it. TestWorkflowsAreSafe
+// secret is only in the steps that need it: other steps, and what they download, cannot read it. TestWorkflows_Safe
 // checks that no workflow or job has a secret for all steps.
 func TestCIGitHub_JobsHaveOnlyTheAccessThatTheyNeed(t *testing.T) {
 	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"

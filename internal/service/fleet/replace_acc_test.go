@@ -191,7 +191,7 @@ func editInstances(change func(inst map[string]any)) acctest.Option {
 				if list == nil {
 					change(object)
 				}
-				body, _ = json.Marshal(object) //nolint:errcheck,errchkjson // it was decoded from JSON
+				body, _ = json.Marshal(object) //nolint:errcheck // it was decoded from JSON
 			}
 			maps.Copy(w.Header(), recorded.Header())
 			w.Header().Del("Content-Length")

@@ -32,7 +32,7 @@ const (
 	fileMode   = 0o600
 )
 
-// sources are the folders that the generator reads. A folder that does not exist counts as empty.
+// sources are the folders that the generator reads.
 var sources = []string{"examples", "templates"}
 
 func main() {
@@ -80,11 +80,7 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 	}
 	project := filepath.Join(folder, "project")
 	for _, name := range sources {
-		from := filepath.Join(root, name)
-		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := os.CopyFS(filepath.Join(project, name), os.DirFS(from)); err != nil {
+		if err := os.CopyFS(filepath.Join(project, name), os.DirFS(filepath.Join(root, name))); err != nil {
 			return "", err
 		}
 	}
