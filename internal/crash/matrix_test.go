@@ -144,9 +144,9 @@ func (s *sweep) feed() {
 // sampled reports whether the run includes a cell.
 //
 // A sample has every nth failure, or the one that the table names. If *every is larger than the number of requests,
-// the CLIs of a run in full divide the failures. A failure with an odd index starts at a request that rents a server, where a mistake is
-// most expensive; the others start at requests that are distributed over the apply. From there, the sample takes
-// requests at a fixed interval in both directions.
+// the CLIs of a run in full divide the failures. A failure with an odd index starts at a request that rents a server,
+// where a mistake is most expensive; the others start at requests that are distributed over the apply. From there, the
+// sample takes requests at a fixed interval in both directions.
 //
 // A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
 func (s *sweep) sampled(f, number int) bool {

@@ -2,6 +2,7 @@ package rentaltest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +13,7 @@ import (
 func Serve(handler http.Handler, req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			if problem != http.ErrAbortHandler {
+			if cut, ok := problem.(error); !ok || !errors.Is(cut, http.ErrAbortHandler) {
 				panic(problem)
 			}
 			resp, err = nil, io.ErrUnexpectedEOF
