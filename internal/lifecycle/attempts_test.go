@@ -120,6 +120,30 @@ func codeOf(err error) string {
 	return err.Error()
 }
 
+// If the price rises above the cap after a response was lost, the repetition cannot rent the offer. Only a 404 of it
+// shows that the first request has rented nothing.
+func TestCreateOnce_PriceRisesAboveCap(t *testing.T) {
+	for name, test := range map[string]struct {
+		repetition transport
+		want       failure.Kind // empty: an instance
+	}{
+		"rented":         {replays, ""},
+		"nothing rented": {refuses(404), failure.AboveLimit},
+		"no funds":       {refuses(402), failure.OutcomeUnknown},
+		"conflict":       {refuses(409), failure.OutcomeUnknown},
+		"invalid":        {refuses(422), failure.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCreation(t, responses{cuts, test.repetition}.service(offerAt200), time.Hour)
+				if inst, _, err := c.createOnce("off_1"); failure.KindOf(err) != test.want {
+					t.Errorf("got %s, %v", inst.ID, err)
+				}
+			})
+		})
+	}
+}
+
 // A response that a repetition is not likely to improve ends the creation soon.
 func TestCreateOnce_ForeignResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
