@@ -127,16 +127,18 @@ func listKeys(t *testing.T, service *simulator.Simulator) []rental.APIKey {
 	t.Helper()
 	ctx := simulator.WithoutQuirks(context.WithoutCancel(t.Context()))
 	req := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/api-keys", nil)
-	req.RemoteAddr = "127.0.0.1:1"
 	req.Header.Set("Authorization", "Bearer "+apiKey)
-	resp := httptest.NewRecorder()
-	service.Handler().ServeHTTP(resp, req)
+	resp, err := rentaltest.Serve(service.Handler(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var page struct{ Data []rental.APIKey }
-	if err := json.Unmarshal(resp.Body.Bytes(), &page); err != nil {
-		t.Fatalf("%v in %s", err, resp.Body)
+	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
+		t.Fatal(err)
 	}
 	return page.Data
 }
+
 func TestMayBeCreated(t *testing.T) {
 	days, at := int64(1), time.Now()
 	create := rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read", "billing:read"}, ExpiresInDays: &days}
