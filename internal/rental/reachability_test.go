@@ -13,9 +13,11 @@ import (
 )
 
 var (
-	refused      = reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: connectionRefused()}}
-	badGateway   = reply{status: http.StatusBadGateway, body: "<html>"}
-	unavailable  = reply{status: http.StatusServiceUnavailable, body: errorJSON(CodeProviderUnavailable)}
+	refused     = reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: connectionRefused()}}
+	badGateway  = reply{status: http.StatusBadGateway, body: "<html>"}
+	unavailable = reply{
+		status: http.StatusServiceUnavailable, body: errorJSON(CodeProviderUnavailable), header: "X-Request-Id: req_1",
+	}
 	userResponse = reply{status: http.StatusOK, body: `{"id":"u","data":[]}`}
 )
 
@@ -44,7 +46,7 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 	}{
 		"closed port":  {&scriptedTransport{replies: []reply{refused}}, "connection refused"},
 		"gateway page": {&scriptedTransport{replies: []reply{badGateway}}, "502 Bad Gateway"},
-		"API is down":  {&scriptedTransport{replies: []reply{unavailable}}, "503 provider_unavailable"},
+		"API is down":  {&scriptedTransport{replies: []reply{unavailable}}, "503 provider_unavailable (request id req_1)"},
 		"429 of proxy": {&scriptedTransport{replies: []reply{proxyLimit}}, "429 Too Many Requests"},
 		"black hole": {
 			&scriptedTransport{replies: []reply{{err: context.Canceled}}, onRequest: hang}, "no complete response within",
@@ -140,14 +142,16 @@ func TestReachability_Answers(t *testing.T) {
 		"network error":    {refused, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, s := scriptedClient(t, test.first, badGateway)
+			client := waitingClient(t, &scriptedTransport{replies: []reply{test.first, badGateway}})
 			if err := getMe(t, client.WithoutRetries()); IsUnreachable(err) == test.answer {
 				t.Errorf("%s: unreachable is %t: %v", name, test.answer, err)
 			}
-			time.Sleep(firstAnswerTimeout)
-			err := getMe(t, client.WithoutRetries())
-			if sent := s.attempts() == 2; sent != test.answer || IsUnreachable(err) == test.answer || !IsUnavailable(err) {
-				t.Errorf("%s: %d requests, %v", name, s.attempts(), err)
+			time.Sleep(time.Hour) // without a call, which does not count
+			start := time.Now()
+			err := getMe(t, client)
+			if patient := time.Since(start) > firstAnswerTimeout; patient != test.answer || IsUnreachable(err) == test.answer ||
+				!test.answer && time.Since(start) < firstAnswerTimeout || !IsUnavailable(err) {
+				t.Errorf("%s: after %s, %v", name, time.Since(start), err)
 			}
 		})
 	}
@@ -200,21 +204,23 @@ func TestReachability_WriteInFlight(t *testing.T) {
 // The failure of one call is in the errors of others. An interruption is not a failure, and secrets stay hidden.
 func TestReachability_SharedFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scriptedTransport{replies: []reply{{err: errors.New("proxy said " + deviceSecret)}, {err: context.Canceled}}}
-		client := waitingClient(t, s)
-		if _, err := client.CreateDeviceToken(t.Context(), deviceSecret); err == nil {
-			t.Fatal("no error")
+		s := &scriptedTransport{
+			replies:   []reply{{err: context.Canceled}, {err: errors.New("proxy said " + deviceSecret)}},
+			onRequest: hang,
 		}
-		s.onRequest = hang
+		client := waitingClient(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := client.GetMe(ctx); !errors.Is(err, context.DeadlineExceeded) || IsUnreachable(err) {
 			t.Errorf("an interrupted call: %v", err)
 		}
-		time.Sleep(firstAnswerTimeout)
+		s.onRequest = func(*http.Request) { time.Sleep(firstAnswerTimeout) }
+		if _, err := client.CreateDeviceToken(t.Context(), deviceSecret); err == nil {
+			t.Fatal("no error")
+		}
 		err := getMe(t, client)
 		if !IsUnreachable(err) || !strings.Contains(err.Error(), "proxy said") ||
-			strings.Contains(err.Error(), deviceSecret) {
+			strings.Contains(err.Error(), deviceSecret) || s.attempts() != 2 {
 			t.Errorf("got %v", err)
 		}
 	})

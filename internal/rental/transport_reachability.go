@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt.
+// firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt and
+// without the times between calls.
 const firstAnswerTimeout = 10 * time.Second
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
@@ -20,6 +21,8 @@ type reachability struct {
 
 	mu       sync.Mutex
 	answered bool
+	calls    int       // that have begun and not ended
+	idle     time.Time // since when there are none
 	deadline time.Time // of the first answer; zero before the first attempt
 	failure  error     // the end of the last attempt without an answer; nil for none
 }
@@ -46,6 +49,22 @@ func (r *reachability) hasAnswered() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.answered
+}
+
+// call counts a call until it calls end. The time before it without any call is not time without an answer.
+func (r *reachability) call() (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls == 0 && !r.deadline.IsZero() {
+		r.deadline = r.deadline.Add(time.Since(r.idle))
+	}
+	r.calls++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.calls--
+		r.idle = time.Now()
+	}
 }
 
 // begin starts the timeout with the first attempt.

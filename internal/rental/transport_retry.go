@@ -2,6 +2,7 @@ package rental
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -27,6 +28,7 @@ type retryLayer struct {
 }
 
 func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
+	defer l.reach.call()()
 	ctx := req.Context()
 	call := callFrom(ctx)
 	var counts retryCounts
@@ -144,7 +146,11 @@ func failure(resp *http.Response, err error) error {
 		return err
 	}
 	if code, _, _ := parseErrorBody(bodyOf(resp).data); statusOfCode[code] == resp.StatusCode {
-		return fmt.Errorf("%d %s", resp.StatusCode, code)
+		text := fmt.Sprintf("%d %s", resp.StatusCode, code)
+		if id := resp.Header.Get("X-Request-Id"); id != "" {
+			text += fmt.Sprintf(" (request id %.*s)", maxRequestID, id)
+		}
+		return errors.New(text)
 	}
 	return fmt.Errorf("%d %s, not from the API", resp.StatusCode, http.StatusText(resp.StatusCode))
 }
