@@ -278,20 +278,25 @@ func TestRent_NamedOffer(t *testing.T) {
 	for name, test := range map[string]struct {
 		offer    string
 		maxPrice int64
-		listed   int // status of the reads
+		counted  bool // in a limit of the account
+		listed   int  // status of the reads
 		want     failure.Kind
 	}{
-		"available":                      {"off_1", 100, 0, ""},
-		"not available":                  {"off_2", 0, 0, failure.OfferRefused},
-		"above the cap":                  {"off_1", 99, 0, failure.AboveLimit},
-		"not readable, no price needed":  {"off_1", 0, 503, ""},
-		"not readable, its price needed": {"off_1", 100, 503, failure.OffersUnreadable},
+		"available":                     {"off_1", 100, false, 0, ""},
+		"not available":                 {"off_2", 0, false, 0, failure.OfferRefused},
+		"above the cap":                 {"off_1", 99, false, 0, failure.AboveLimit},
+		"not readable, no price needed": {"off_1", 0, false, 503, ""},
+		"not readable, with a cap":      {"off_1", 100, false, 503, failure.OffersUnreadable},
+		"not readable, price counted":   {"off_1", 0, true, 503, failure.OffersUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 			api.ReadStatus = test.listed
 			inMarket(t, api, func(t *testing.T, m *Market) {
-				d := Demand{OfferID: test.offer, Count: 1, Order: order("").InstanceCreate, MaxPriceKopH: test.maxPrice}
+				d := Demand{
+					OfferID: test.offer, Count: 1, Order: order("").InstanceCreate, MaxPriceKopH: test.maxPrice,
+					PriceNeeded: test.counted,
+				}
 				if offer, _, err := rent(t.Context(), m, d); failure.KindOf(err) != test.want || err == nil && offer != "off_1" {
 					t.Errorf("rented %s, %v", offer, err)
 				}

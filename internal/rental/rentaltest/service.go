@@ -30,6 +30,8 @@ type Service struct {
 	BidKopH int64
 	// On handles a request such as "start", "logs", "DELETE" or "GET" with a status; 0 cuts the connection.
 	On map[string]func(*Service) int
+	// Ahead is how far the clock of the service is ahead of the local one.
+	Ahead time.Duration
 	// Log is the startup log, and LogReads the number of times that it was read.
 	Log      []string
 	LogReads int
@@ -141,7 +143,9 @@ func (s *Service) RoundTrip(req *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return JSONResponse(req, status, response)
+	resp, err := JSONResponse(req, status, response)
+	resp.Header.Set("Date", time.Now().Add(s.Ahead).UTC().Format(http.TimeFormat))
+	return resp, err
 }
 
 // JSONResponse returns a response with a JSON body.

@@ -89,21 +89,34 @@ func TestAccFleet_readyInNewState(t *testing.T) {
 	w.Run("destroy", "-auto-approve")
 }
 
-// One member that the API finds shows that the other one is gone, also at another address of the API.
+// One member that the API finds shows that the other one is gone, also at another address of the API. If it finds none,
+// a destroy keeps all in the state.
 func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	env, provider, w := createLimited(t, 4, 2)
-	id := members(w)["0"]
-	env.Delete("instances/" + id)
+	ids := members(w)
+	env.Delete("instances/" + ids["0"])
 	env.Advance(time.Hour)
-	fault := simulator.Fault{Method: http.MethodGet, Path: "/instances/" + id, Status: http.StatusNotFound}
-	if err := env.AddFault(fault); err != nil {
-		t.Fatal(err)
+	fault := func(id string, status int) {
+		if err := env.AddFault(simulator.Fault{Path: "/instances/" + id, Status: status}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	fault(ids["0"], http.StatusNotFound)
 	w.Configure(strings.Replace(provider, "127.0.0.1", "localhost", 1) + plain(2, 20))
 	contains(t, w.Run("plan", "-no-color"), "slot 0: no longer exists, another one is rented")
+	fault(ids["1"], http.StatusForbidden)
+	output, err := w.Try("destroy", "-auto-approve", "-no-color", "-refresh=false")
+	contains(t, output, "Cannot find instance "+ids["0"], "of fleet train", "It was created at")
+	if err == nil || len(members(w)) != 2 {
+		t.Errorf("the destroy ends with %v and %v", err, members(w))
+	}
+	env.ClearFaults()
 	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
 }
 
 // A plan warns of instances of the same configuration that have names of members, in any order in which Terraform reads

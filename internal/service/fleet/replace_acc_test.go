@@ -126,9 +126,19 @@ func TestAccFleet_replaceOption(t *testing.T) {
 			t.Errorf("the apply shows %d errors:\n%s", n, output)
 		}
 	}
+	w.Configure(env.Provider() + plain(3, 30))
+	fault := simulator.Fault{Method: http.MethodGet, Path: "/offers", Status: http.StatusForbidden}
+	if err := env.AddFault(fault); err != nil {
+		t.Fatal(err)
+	}
+	output, err := w.Try("apply", "-auto-approve", "-no-color", "-replace="+address)
+	if contains(t, output, "Error: Cannot determine the price"); err == nil || kept(before, members(w)) != 3 {
+		t.Errorf("the apply ends with %v and %v", err, members(w))
+	}
+	env.ClearFaults()
 	// Terraform ends after the first part of the plan of a replacement, so that an error appears once.
 	w.Configure(other())
-	output, err := w.Try("plan", "-no-color")
+	output, err = w.Try("plan", "-no-color")
 	if n := strings.Count(output, "Error: "); err == nil || n != 1 {
 		t.Errorf("the plan shows %d errors:\n%s", n, output)
 	}
