@@ -1,6 +1,7 @@
 package clis
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -25,7 +26,9 @@ func (m machine) use(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(goTool, filepath.Join(folder, "go")); err != nil {
+	// With another home folder, a process of its telemetry would still write there when the test removes it.
+	wrapper := fmt.Sprintf("#!/bin/sh\nHOME=%q exec %q \"$@\"\n", os.Getenv("HOME"), goTool)
+	if err := os.WriteFile(filepath.Join(folder, "go"), []byte(wrapper), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder)
