@@ -3,7 +3,6 @@ package acctest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
 // built is the executable that concurrent tests share. users counts the tests that use it.
@@ -56,10 +57,8 @@ func build(t testing.TB) string {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(folder, "terraform-provider-gpurent")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
-	build.Dir = Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := clis.Build(t.Context(), Root(), ".", binary); err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }
@@ -110,22 +109,14 @@ func cli(t testing.TB) string {
 func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 	e.t.Helper()
 	w := &Workspace{t: e.t, cli: cli(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
-	const overrides = "provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n"
-	rc := fmt.Sprintf(overrides, "gpurent/gpurent", filepath.Dir(w.binary))
 	e.t.Cleanup(func() {
 		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
 			e.known[key.Attributes.ID] = true
 		}
 	})
-	w.Write("cli.tfrc", rc)
-	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "TF_") && !strings.HasPrefix(pair, "GPURENT_") {
-			w.env = append(w.env, pair)
-		}
-	}
-	w.env = append(w.env, "TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), "TF_IN_AUTOMATION=1",
-		"CHECKPOINT_DISABLE=1", NoPluginTLS+"=1", "GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey)
-	w.env = append(w.env, extraEnv...)
+	w.Write("cli.tfrc", clis.DevOverrides(filepath.Dir(w.binary)))
+	w.env = append(clis.Environ("TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), NoPluginTLS+"=1",
+		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey), extraEnv...)
 	return w
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
 var (
@@ -239,8 +240,7 @@ func controlConfig(t *testing.T) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "cli.tfrc")
-	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n}\n", folder)
-	if err := os.WriteFile(file, []byte(overrides), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(clis.DevOverrides(folder)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file

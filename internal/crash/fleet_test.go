@@ -49,6 +49,7 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		next         []string    // flags of the apply after the broken one
 		nextSize     int         // of the apply after the broken one; 0 for the same
 		updates      bool        // the change replaces all members
+		replaces     bool        // the change also replaces the fleet
 	}{
 		{name: "create", sample: "cli-killed/after", size: fleetSize},
 		{name: "continue", sample: "interrupted/after", prepare: createIncomplete, size: fleetSize},
@@ -56,6 +57,9 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		{name: "heal", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize},
 		{
 			name: "update", sample: "provider-killed/after", prepare: existing(fleetSize), size: fleetSize, updates: true,
+		},
+		{
+			name: "replace", sample: "provider-killed/after", prepare: existing(3), size: 3, updates: true, replaces: true,
 		},
 		{name: "scale down", sample: "all-killed/before", prepare: existing(fleetSize), size: 2},
 		{
@@ -97,7 +101,12 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 				}
 			},
 		}
-		if change.updates {
+		if change.replaces {
+			tb.config = func() string {
+				return strings.NewReplacer(`"pytorch"`, `"ubuntu"`, `"rolling"`, `"replace"`).Replace(
+					fleetOf(change.size, diskGB))
+			}
+		} else if change.updates {
 			tb.config = func() string { return fleetOf(change.size, 2*diskGB) }
 		}
 		if change.prepare != nil {

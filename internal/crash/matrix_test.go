@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	every = flag.Int("crash.every", 60, "test every `n`-th request of the apply; 1 tests all")
-	nth   = flag.Int("crash.kinds", 4, "test every `n`-th failure; 1 tests all")
+	everyRequest = flag.Int("crash.requests", 60, "test every `n`-th request of the apply; 1 tests all")
+	everyFailure = flag.Int("crash.failures", 4, "test every `n`-th failure; 1 tests all")
 )
 
 // table is a part of the matrix: a configuration, the failures of its apply, and the check after each.
@@ -30,7 +30,7 @@ type table struct {
 	failures []failure
 	check    func(*cell)
 	servers  map[string]string // addresses of the servers in the configuration, by their names
-	sample   string            // the failure in a sample; empty for every nth
+	sample   string            // the failure in a sample; empty for every n-th
 	totals   totals
 }
 
@@ -121,7 +121,7 @@ type point struct{ failure, number int }
 func (s *sweep) feed() {
 	defer close(s.points)
 	last := 2*len(s.requests) + 20
-	if *every > 1 {
+	if *everyRequest > 1 {
 		last = len(s.requests)
 	}
 	for number := 1; number <= last; number++ {
@@ -143,21 +143,22 @@ func (s *sweep) feed() {
 
 // sampled reports whether the run includes a cell.
 //
-// A sample has every nth failure, or the one that the table names. If *every is larger than the number of requests,
-// the CLIs of a run in full divide the failures. A failure with an odd index starts at a request that rents a server,
-// where a mistake is most expensive; the others start at requests that are distributed over the apply. From there, the
-// sample takes requests at a fixed interval in both directions.
+// A sample has every n-th failure, or the one that the table names. If *everyRequest is larger than the number of
+// requests, the CLIs of a run in full divide the failures. A failure with an odd index starts at a request that rents a
+// server, where a mistake is most expensive; the others start at requests that are distributed over the apply. From
+// there, the sample takes requests at a fixed interval in both directions.
 //
 // A full run has every request. The CLIs divide the failures for which the CLI makes no difference.
 func (s *sweep) sampled(f, number int) bool {
-	if *every == 1 {
+	if *everyRequest == 1 {
 		return !s.failures[f].anyCLI || acctest.OwnShare(f+number)
 	}
-	if s.sample != "" && *nth > 1 {
+	n := *everyFailure
+	if s.sample != "" && n > 1 {
 		if s.failures[f].name != s.sample {
 			return false
 		}
-	} else if f%*nth != *nth-1 || *every > len(s.requests) && !acctest.OwnShare(f / *nth) {
+	} else if f%n != n-1 || *everyRequest > len(s.requests) && !acctest.OwnShare(f/n) {
 		return false
 	}
 	start := 1 + 5*f%len(s.requests)
@@ -170,7 +171,7 @@ func (s *sweep) sampled(f, number int) bool {
 	if f%2 == 1 && len(rentals) > 0 {
 		start = rentals[f/2%len(rentals)]
 	}
-	return (number-start)%*every == 0
+	return (number-start)%*everyRequest == 0
 }
 
 func (s *sweep) work() {

@@ -19,9 +19,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-var chaosSeeds = flag.Uint64("fleet.seeds", 8, "number of `walks` of TestApply_Chaos")
+var chaosSeeds = flag.Uint64("fleet.seeds", 8, "run TestApply_Chaos with this `number` of seeds")
 
-// chaosSteps is the number of applies of a walk.
+// chaosSteps is the number of applies of each seed.
 const chaosSteps = 12
 
 // Random descriptions, failures, interruptions and kills, with everything that the API document allows: no slot ever
@@ -35,7 +35,7 @@ func TestApply_Chaos(t *testing.T) {
 				config.Quirks = []string{"all"}
 			}
 			run(t, config, func(t *testing.T, e *env) {
-				w := &walk{e: e, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
+				w := &randomChanges{e: e, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
 				for range chaosSteps {
 					w.step()
 					if t.Failed() {
@@ -48,8 +48,8 @@ func TestApply_Chaos(t *testing.T) {
 	}
 }
 
-// walk is a sequence of random changes.
-type walk struct {
+// randomChanges is a sequence of random changes.
+type randomChanges struct {
 	e       *env
 	rand    *rand.Rand
 	spec    fleet.Spec
@@ -58,7 +58,7 @@ type walk struct {
 	log     []string
 }
 
-func (w *walk) step() {
+func (w *randomChanges) step() {
 	w.e.t.Helper()
 	r := w.rand
 	w.happen()
@@ -86,7 +86,7 @@ func (w *walk) step() {
 }
 
 // unknown describes an instance of the fleet that is not among these members; empty if there is none.
-func (w *walk) unknown(members []fleet.Member) string {
+func (w *randomChanges) unknown(members []fleet.Member) string {
 	w.e.t.Helper()
 	found := ids(members)
 	for id, inst := range w.exact() {
@@ -98,7 +98,7 @@ func (w *walk) unknown(members []fleet.Member) string {
 }
 
 // change changes the description.
-func (w *walk) change() {
+func (w *randomChanges) change() {
 	r := w.rand
 	w.spec.Size = r.IntN(6)
 	w.spec.All = r.IntN(3) == 0
@@ -115,7 +115,7 @@ func (w *walk) change() {
 }
 
 // happen changes a member outside of the provider.
-func (w *walk) happen() {
+func (w *randomChanges) happen() {
 	if len(w.members) == 0 {
 		return
 	}
@@ -141,7 +141,7 @@ func (w *walk) happen() {
 	time.Sleep(time.Minute)
 }
 
-func (w *walk) refresh() {
+func (w *randomChanges) refresh() {
 	w.e.t.Helper()
 	members, _, err := w.e.engine().Refresh(w.e.t.Context(), w.members)
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *walk) refresh() {
 	w.members = members
 }
 
-func (w *walk) fail(format string, arguments ...any) {
+func (w *randomChanges) fail(format string, arguments ...any) {
 	w.e.t.Helper()
 	for _, line := range w.log {
 		w.e.t.Log(line)
@@ -161,7 +161,7 @@ func (w *walk) fail(format string, arguments ...any) {
 }
 
 // check checks what holds after every apply, also after one that failed. known: the members before it were all.
-func (w *walk) check(result fleet.Result, before int64, known bool) {
+func (w *randomChanges) check(result fleet.Result, before int64, known bool) {
 	w.e.t.Helper()
 	time.Sleep(time.Minute) // until what the apply stopped is stopped
 	names, total := map[string]string{}, int64(0)
@@ -187,7 +187,7 @@ func (w *walk) check(result fleet.Result, before int64, known bool) {
 }
 
 // burn is what the fleet costs now.
-func (w *walk) burn() (kopH int64) {
+func (w *randomChanges) burn() (kopH int64) {
 	w.e.t.Helper()
 	for _, inst := range w.exact() {
 		kopH += inst.burn
@@ -201,7 +201,7 @@ type exactInstance struct {
 }
 
 // exact returns the active members as the simulator has them, whatever the quirks do to responses.
-func (w *walk) exact() map[string]exactInstance {
+func (w *randomChanges) exact() map[string]exactInstance {
 	w.e.t.Helper()
 	quirks := w.e.simulator.Quirks()
 	if err := w.e.simulator.SetQuirks(); err != nil {
@@ -220,7 +220,7 @@ func (w *walk) exact() map[string]exactInstance {
 }
 
 // end applies until the fleet is as described.
-func (w *walk) end() {
+func (w *randomChanges) end() {
 	w.e.t.Helper()
 	if err := w.e.simulator.SetQuirks(); err != nil {
 		w.e.t.Fatal(err)

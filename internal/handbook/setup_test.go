@@ -1,7 +1,6 @@
 package handbook_test
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
 // publicKey is the SSH public key in the home folder of the tests.
@@ -100,6 +100,5 @@ func (setup *cliSetup) environ(home string, extra map[string]string) []string {
 // devOverrides writes a configuration with which the CLI uses the provider without a registry and init.
 func (setup *cliSetup) devOverrides(t *testing.T) string {
 	t.Helper()
-	const text = "provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n"
-	return write(t, fmt.Sprintf(text, filepath.Dir(setup.program)), t.TempDir(), "dev.tfrc")
+	return write(t, clis.DevOverrides(filepath.Dir(setup.program)), t.TempDir(), "dev.tfrc")
 }

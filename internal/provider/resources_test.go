@@ -44,46 +44,46 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				})
 			}))
 			created, diags := configured(t, arguments(env)).create(kind, sample)
-			if created.state.IsNull() {
+			if created.State.IsNull() {
 				t.Fatal(texts(diags))
 			}
-			stays := func(what, want string, after object, diags []*tfprotov6.Diagnostic) {
+			stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
 				t.Helper()
-				if text := texts(diags); after.state.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
-					t.Errorf("%s: in the state: %t: %s", what, !after.state.IsNull(), text)
+				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
+					t.Errorf("%s: in the state: %t: %s", what, !after.State.IsNull(), text)
 				}
 			}
 			if kind != "gpurent_instance" && kind != "gpurent_fleet" {
 				account.Store("usr_same")
-				after, diags := configured(t, arguments(env)).read(created)
+				after, diags := configured(t, arguments(env)).Refresh(created)
 				stays("the refresh of a new object", "", after, diags)
 			}
 			env.Advance(10 * time.Minute)
 
 			account.Store("usr_other")
 			p := configured(t, arguments(env))
-			after, diags := p.read(created)
+			after, diags := p.Refresh(created)
 			stays("the refresh", "to the account usr_other", after, diags)
-			after, diags = p.destroy(created)
+			after, diags = p.Destroy(created)
 			stays("the destruction", "to the account usr_other", after, diags)
 			// Terraform stores an object without its private state if the provider was killed during an update.
 			lost := created
-			lost.private = nil
-			after, diags = p.read(lost)
+			lost.Private = nil
+			after, diags = p.Refresh(lost)
 			stays("the refresh without private state", "in this account", after, diags)
 			account.Store("unreadable")
-			after, diags = configured(t, arguments(env)).read(created)
+			after, diags = configured(t, arguments(env)).Refresh(created)
 			stays("the refresh in an unreadable account", "belongs to this account", after, diags)
 
 			account.Store("")
 			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
-			found, _ := configured(t, arguments(env)).read(created)
+			found, _ := configured(t, arguments(env)).Refresh(created)
 			account.Store("usr_same")
 			if kind == "gpurent_fleet" {
 				return // a fleet stays in the state with lost members
 			}
-			after, diags = configured(t, arguments(env)).read(found)
-			if text := texts(diags); !after.state.IsNull() || !strings.Contains(text, "no longer exists: "+idOf(t, created)) {
+			after, diags = configured(t, arguments(env)).Refresh(found)
+			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, "no longer exists: "+created.Text("id")) {
 				t.Errorf("the refresh in its own account: %s", text)
 			}
 		})
@@ -128,12 +128,12 @@ func TestCollections_CreatedOnceAndListedOnce(t *testing.T) {
 			if len(diags) > 0 || listed(env, list) != before+1 {
 				t.Fatalf("%d objects, before %d: %s", listed(env, list), before, texts(diags))
 			}
-			if all, _ := p.data(kind+"s", nil); !strings.Contains(all, `"`+idOf(t, created)+`"`) {
+			if all, _ := p.data(kind+"s", nil); !strings.Contains(all, `"`+created.Text("id")+`"`) {
 				t.Errorf("the data source does not list the object of the same process: %s", all)
 			}
 			env.ClearRequests()
 			p = configured(t, arguments(env))
-			p.read(created)
+			p.Refresh(created)
 			p.data(kind+"s", nil)
 			p.data(kind, map[string]any{"name": "own"})
 			if n := len(env.Requests()); n != 1 {
@@ -145,7 +145,7 @@ func TestCollections_CreatedOnceAndListedOnce(t *testing.T) {
 				t.Errorf("%d requests, want one more for GPU models: %v", n, env.Requests())
 			}
 			if kind == "gpurent_api_key" {
-				env.Delete("api-keys/" + idOf(t, created))
+				env.Delete("api-keys/" + created.Text("id"))
 			}
 		})
 	}
@@ -180,11 +180,11 @@ func TestResources_UnknownProviderConfiguration(t *testing.T) {
 			if unknown == "" {
 				continue
 			}
-			state := acctest.Pack(t, acctest.Value(p.typeOf(kind), map[string]any{"id": "id_1"}))
+			state := acctest.Pack(t, acctest.Value(p.ResourceSchemas[kind].ValueType(), map[string]any{"id": "id_1"}))
 			read, err := p.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: kind, CurrentState: state})
 			must(t, read, err)
-			kept := p.object(kind, read.NewState, nil)
-			if texts := texts(read.Diagnostics); idOf(t, kept) != "id_1" || !strings.HasPrefix(texts, "Not refreshed") {
+			kept := p.Object(kind, read.NewState, nil)
+			if texts := texts(read.Diagnostics); kept.Text("id") != "id_1" || !strings.HasPrefix(texts, "Not refreshed") {
 				t.Errorf("%s unknown: the refresh of a %s: %s", unknown, kind, texts)
 			}
 			if read.NewIdentity == nil {
@@ -241,7 +241,7 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 				(len(diags) > 0 || len(env.Requests()) == 0 || env.Requests()[0].KeyID != "") {
 				t.Errorf("the catalog is not read without a key: %v, %s", env.Requests(), texts(diags))
 			}
-			_, diags := p.destroy(created)
+			_, diags := p.Destroy(created)
 			if len(diags) != 1 || diags[0].Summary != test.summary {
 				t.Errorf("%s, want %s", texts(diags), test.summary)
 			}
@@ -282,7 +282,8 @@ func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 		// No request can be sent.
 		p := configured(t, map[string]any{"base_url": tftypes.UnknownValue, "idempotency_prefix": prefix})
 		for kind, sample := range samples {
-			existing, rented := object{kind, p.sampleState(kind), nil}, kind == "gpurent_instance" || kind == "gpurent_fleet"
+			existing := acctest.Object{Type: kind, State: p.sampleState(kind)}
+			rented := kind == "gpurent_instance" || kind == "gpurent_fleet"
 			for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
 				if !attribute.Optional && !attribute.Required {
 					continue
@@ -292,17 +293,17 @@ func TestPlan_UnknownArgumentsStayUnknown(t *testing.T) {
 				if attribute.Name == "offer_id" {
 					arguments["offer_query"] = nil
 				}
-				for _, prior := range []object{p.none(kind), existing} {
-					planned, diags := p.plan(prior, arguments)
+				for _, prior := range []acctest.Object{p.None(kind), existing} {
+					plan, diags := p.Plan(prior, arguments)
 					for _, d := range diags {
 						if d.Severity == tfprotov6.DiagnosticSeverityError {
 							t.Fatalf("%s with %v: %s", kind, arguments, texts(diags))
 						}
 					}
-					value := attributesOf(t, planned.state)[attribute.Name]
-					keeps := rented && !prior.state.IsNull() && value.Equal(attributesOf(t, prior.state)[attribute.Name])
+					value := plan.Planned.Attributes()[attribute.Name]
+					keeps := rented && !prior.State.IsNull() && value.Equal(prior.Attributes()[attribute.Name])
 					if value.IsKnown() && !keeps {
-						t.Errorf("%s.%s is planned as %s; exists: %t", kind, attribute.Name, value, !prior.state.IsNull())
+						t.Errorf("%s.%s is planned as %s; exists: %t", kind, attribute.Name, value, !prior.State.IsNull())
 					}
 				}
 			}
@@ -323,7 +324,7 @@ func (p plugin) sampleState(kind string) tftypes.Value {
 		}
 		values[attribute.Name] = value
 	}
-	return acctest.Value(p.typeOf(kind), values)
+	return acctest.Value(p.ResourceSchemas[kind].ValueType(), values)
 }
 
 // A key that was unknown at plan was not validated. A private one is refused at apply, without a request.
@@ -331,16 +332,16 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 	env := acctest.Start(t)
 	p := configured(t, arguments(env))
 	const kind = "gpurent_ssh_key"
-	planned, _ := p.plan(p.none(kind), map[string]any{"public_key": tftypes.UnknownValue})
+	plan, _ := p.Plan(p.None(kind), map[string]any{"public_key": tftypes.UnknownValue})
 	env.ClearRequests()
 	for _, private := range []string{
 		"-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0", "PuTTY-User-Key-File-3: ssh-ed25519\nc2VjcmV0",
 	} {
-		known := planned
-		values := maps.Clone(attributesOf(t, planned.state))
+		typ, values := plan.Config.Type(), plan.Planned.Attributes()
 		values["public_key"] = tftypes.NewValue(tftypes.String, private)
-		known.state = tftypes.NewValue(p.typeOf(kind), values)
-		_, diags := p.apply(p.none(kind), known, acctest.Value(p.typeOf(kind), map[string]any{"public_key": private}))
+		plan.Planned.State = tftypes.NewValue(typ, values)
+		plan.Config = acctest.Value(typ, map[string]any{"public_key": private})
+		_, diags := p.Apply(plan)
 		if text := texts(diags); !strings.HasPrefix(text, "Not a public key") || strings.Contains(text, "c2VjcmV0") {
 			t.Errorf("%q: %s", private, text)
 		}
@@ -360,10 +361,12 @@ func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
 	const kind = "gpurent_api_key"
-	state := acctest.Value(p.typeOf(kind), map[string]any{"id": "key_1", "name": "k", "scopes": []any{"user:read"}})
-	after, diags := p.read(object{kind, state, nil})
+	state := acctest.Value(p.ResourceSchemas[kind].ValueType(), map[string]any{
+		"id": "key_1", "name": "k", "scopes": []any{"user:read"},
+	})
+	after, diags := p.Refresh(acctest.Object{Type: kind, State: state})
 	const want = "1 expired API key no longer exists: key_1"
-	if text := texts(diags); !after.state.IsNull() || !strings.Contains(text, want) {
-		t.Errorf("in the state: %t: %s", !after.state.IsNull(), text)
+	if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
+		t.Errorf("in the state: %t: %s", !after.State.IsNull(), text)
 	}
 }

@@ -125,7 +125,7 @@ func TestPlan_ReportsNoValues(t *testing.T) {
 		"gpurent_fleet": {fleet},
 	} {
 		for _, config := range configs {
-			_, diags := p.plan(p.none(kind), config)
+			_, diags := p.Plan(p.None(kind), config)
 			if text := texts(diags); text == "" || strings.Contains(text, "canary") {
 				t.Errorf("%s: no diagnostics, or one with a value: %s", kind, text)
 			}

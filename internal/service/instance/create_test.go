@@ -102,7 +102,7 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 			expectDiags(t, "the apply", diags)
 			expectCount(t, env, 1, 1)
 			expectDiags(t, "the refresh", tf.refresh(inst))
-			if plan := tf.plan(inst, config); len(plan.diags) > 0 || !tf.unpack(plan.state).Equal(inst.state) {
+			if plan := tf.plan(inst, config); len(plan.diags) > 0 || !plan.Planned.State.Equal(inst.State) {
 				t.Errorf("the next plan has changes; %s", diagsText(plan.diags))
 			}
 		})
@@ -165,7 +165,7 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 					test.first(w, r, api)
 				}})
 			}
-			_, diags := tf.applyPlan(nil, plan, config)
+			_, diags := tf.applyPlan(plan)
 			if test.rented == 0 {
 				expectDiags(t, "the apply", diags, "Offer price above max_price_kop_h")
 			} else {
@@ -193,7 +193,7 @@ func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
 	p.set(rule{matches: isGet, do: after(func(*http.Request) {
 		p.set(rule{matches: isOffer, do: expensive}, rule{matches: isGet, do: setField("status", "outbid")})
 	}), times: 1})
-	inst, diags := tf.applyPlan(nil, plan, config)
+	inst, diags := tf.applyPlan(plan)
 	if inst == nil {
 		t.Error("the state has no instance")
 	}
@@ -222,7 +222,7 @@ func TestCreate_WaitEnds(t *testing.T) {
 	env, tf, _ := start(t, nil)
 	config := configWithoutKey("a", "max_price_kop_h", int64(1), "wait_for_offer", "5m",
 		"timeouts", map[string]any{"create": "300ms"})
-	_, diags := tf.applyPlan(nil, tf.plan(nil, config), config)
+	_, diags := tf.applyPlan(tf.plan(nil, config))
 	expectDiags(t, "the apply", diags, "Nothing was rented before timeouts.create expired",
 		"Without max_price_kop_h, ", "the cheapest costs")
 	expectCount(t, env, 0, 0)
@@ -247,7 +247,7 @@ func TestCreate_FailedBoot(t *testing.T) {
 	must(t, env.SetOffer(offer.ID, simulator.OfferPatch{FailBoots: new(true)}))
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags, "cannot be used", "next apply replaces", `status "failed"`, "end of its log")
-	if inst == nil || inst.text("status") != "failed" {
+	if inst == nil || inst.Text("status") != "failed" {
 		t.Errorf("the state has %v", inst)
 	}
 }
@@ -267,8 +267,9 @@ func TestPlan_WaitAndKeyWarnings(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours")) // they have SSH keys
 	tf := newProvider(t, env, nil)
 	config := configWithoutKey("a", "wait_for_offer", "1h", "timeouts", map[string]any{"create": "30m"})
-	resp, err := tf.server.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: instanceType, Config: tf.pack(tf.value(config)),
+	resp, err := tf.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: instanceType,
+		Config:   acctest.Pack(t, acctest.Value(tf.ResourceSchemas[instanceType].ValueType(), config)),
 	})
 	must(t, err)
 	expectDiags(t, "the validation", resp.Diagnostics, "WARNING: wait_for_offer exceeds a timeout")

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -17,24 +16,15 @@ const instanceType = "gpurent_instance"
 
 // core is a provider that is configured once and plans and applies any number of times through the plugin protocol,
 // without a CLI. It is how these tests run the resource; acceptance tests show the same with a CLI.
-type core struct {
-	*testing.T
-	server  tfprotov6.ProviderServer
-	schemas *tfprotov6.GetProviderSchemaResponse
-}
+type core struct{ acctest.Plugin }
 
 // resourceState is the state of a resource.
-type resourceState struct {
-	state   tftypes.Value
-	private []byte
-}
+type resourceState struct{ acctest.Object }
 
 // changePlan is a plan for one instance.
 type changePlan struct {
-	state    *tfprotov6.DynamicValue
-	private  []byte
-	replaces []string // the attributes that force a replacement
-	diags    []*tfprotov6.Diagnostic
+	acctest.Plan
+	diags []*tfprotov6.Diagnostic
 }
 
 // start starts a simulator behind a proxy, and a provider that does not retry.
@@ -49,77 +39,21 @@ func start(t *testing.T, arguments map[string]any) (*acctest.Env, *core, *proxy)
 // newProvider configures a provider that does not retry.
 func newProvider(t *testing.T, env *acctest.Env, arguments map[string]any) *core {
 	t.Helper()
-	server, schemas := acctest.ProviderServer(t)
-	tf := &core{T: t, server: server, schemas: schemas}
 	config := map[string]any{
 		"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms", "max_retries": int64(0),
 	}
 	maps.Copy(config, arguments)
-	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{
-		TerraformVersion: "1.15.9", Config: acctest.Pack(t, acctest.Value(schemas.Provider.ValueType(), config)),
-	})
-	if err != nil || len(resp.Diagnostics) > 0 {
-		t.Fatalf("configuring the provider: %v %v", err, resp.Diagnostics)
-	}
-	return tf
-}
-
-func (tf *core) schema() *tfprotov6.Schema { return tf.schemas.ResourceSchemas[instanceType] }
-
-// value returns a configuration, or the absence of a resource for nil.
-func (tf *core) value(config map[string]any) tftypes.Value {
-	if config == nil {
-		return tftypes.NewValue(tf.schema().ValueType(), nil)
-	}
-	return acctest.Value(tf.schema().ValueType(), config)
-}
-
-func (tf *core) pack(value tftypes.Value) *tfprotov6.DynamicValue {
-	tf.Helper()
-	return acctest.Pack(tf.T, value)
-}
-
-func (tf *core) unpack(packed *tfprotov6.DynamicValue) tftypes.Value {
-	tf.Helper()
-	value, err := packed.Unmarshal(tf.schema().ValueType())
-	if err != nil {
-		tf.Fatal(err)
-	}
-	return value
+	return &core{acctest.Configured(t, config)}
 }
 
 // plan plans a new instance if prior is nil, a destruction if config is nil, else a change.
 func (tf *core) plan(prior *resourceState, config map[string]any) changePlan {
 	tf.Helper()
 	if prior == nil {
-		prior = &resourceState{state: tf.value(nil)}
+		prior = &resourceState{tf.None(instanceType)}
 	}
-	resp, err := tf.server.PlanResourceChange(tf.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: instanceType, PriorState: tf.pack(prior.state), PriorPrivate: prior.private,
-		Config: tf.pack(tf.value(config)), ProposedNewState: tf.pack(tf.proposed(prior.state, config)),
-	})
-	if err != nil {
-		tf.Fatal(err)
-	}
-	plan := changePlan{state: resp.PlannedState, private: resp.PlannedPrivate, diags: resp.Diagnostics}
-	for _, path := range resp.RequiresReplace {
-		plan.replaces = append(plan.replaces, string(path.Steps()[0].(tftypes.AttributeName)))
-	}
-	return plan
-}
-
-// proposed returns the configuration with the prior values of computed attributes.
-func (tf *core) proposed(prior tftypes.Value, config map[string]any) tftypes.Value {
-	if prior.IsNull() || config == nil {
-		return tf.value(config)
-	}
-	before, now := attributes(prior), attributes(tf.value(config))
-	for _, attribute := range tf.schema().Block.Attributes {
-		if attribute.Computed && now[attribute.Name].IsNull() {
-			now[attribute.Name] = before[attribute.Name]
-		}
-	}
-	return tftypes.NewValue(prior.Type(), now)
+	plan, diags := tf.Plan(prior.Object, config)
+	return changePlan{plan, diags}
 }
 
 // planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
@@ -130,10 +64,12 @@ func (tf *core) planReplacement(prior *resourceState, config map[string]any, for
 	if hasError(change.diags) {
 		return change.diags
 	}
-	if len(change.replaces) == 0 && !forced {
+	if len(change.Replaces) == 0 && !forced {
 		tf.Error("the plan does not replace the server")
 	}
-	create := tf.plan(&resourceState{tf.value(nil), change.private}, config)
+	none := tf.None(instanceType)
+	none.Private = change.Planned.Private
+	create := tf.plan(&resourceState{none}, config)
 	if hasError(create.diags) {
 		return append(change.diags, create.diags...)
 	}
@@ -147,30 +83,18 @@ func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceSta
 	if hasError(plan.diags) {
 		return prior, plan.diags
 	}
-	after, diags := tf.applyPlan(prior, plan, config)
+	after, diags := tf.applyPlan(plan)
 	return after, append(plan.diags, diags...)
 }
 
-func (tf *core) applyPlan(
-	prior *resourceState, plan changePlan, config map[string]any,
-) (*resourceState, []*tfprotov6.Diagnostic) {
+// applyPlan returns nil if the resource does not exist afterwards.
+func (tf *core) applyPlan(plan changePlan) (*resourceState, []*tfprotov6.Diagnostic) {
 	tf.Helper()
-	before := tf.value(nil)
-	if prior != nil {
-		before = prior.state
+	after, diags := tf.Apply(plan.Plan)
+	if after.State.IsNull() {
+		return nil, diags
 	}
-	resp, err := tf.server.ApplyResourceChange(tf.Context(), &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: instanceType, PriorState: tf.pack(before), Config: tf.pack(tf.value(config)),
-		PlannedState: plan.state, PlannedPrivate: plan.private,
-	})
-	if err != nil {
-		tf.Fatal(err)
-	}
-	after := tf.unpack(resp.NewState)
-	if after.IsNull() {
-		return nil, resp.Diagnostics
-	}
-	return &resourceState{after, resp.Private}, resp.Diagnostics
+	return &resourceState{after}, diags
 }
 
 // mustApply is apply for a change without warnings.
@@ -184,23 +108,17 @@ func (tf *core) mustApply(prior *resourceState, config map[string]any) *resource
 }
 
 // refresh reads the instance.
-func (tf *core) refresh(s *resourceState) []*tfprotov6.Diagnostic {
+func (tf *core) refresh(s *resourceState) (diags []*tfprotov6.Diagnostic) {
 	tf.Helper()
-	resp, err := tf.server.ReadResource(tf.Context(), &tfprotov6.ReadResourceRequest{
-		TypeName: instanceType, CurrentState: tf.pack(s.state), Private: s.private,
-	})
-	if err != nil {
-		tf.Fatal(err)
-	}
-	s.state, s.private = tf.unpack(resp.NewState), resp.Private
-	return resp.Diagnostics
+	s.Object, diags = tf.Refresh(s.Object)
+	return diags
 }
 
 // destroy destroys the instance, and reports whether it left the state.
 func (tf *core) destroy(s *resourceState) (left bool, diags []*tfprotov6.Diagnostic) {
 	tf.Helper()
-	after, diags := tf.applyPlan(s, changePlan{state: tf.pack(tf.value(nil)), private: s.private}, nil)
-	return after == nil, diags
+	after, diags := tf.Destroy(s.Object)
+	return after.State.IsNull(), diags
 }
 
 // mustDestroy is destroy that must go well without warnings.
@@ -211,21 +129,7 @@ func (tf *core) mustDestroy(s *resourceState) {
 	}
 }
 
-func attributes(value tftypes.Value) (values map[string]tftypes.Value) {
-	if err := value.As(&values); err != nil {
-		panic(err)
-	}
-	return values
-}
-
-func (s *resourceState) text(name string) (text string) {
-	if err := attributes(s.state)[name].As(&text); err != nil {
-		panic(err)
-	}
-	return text
-}
-
-func (s *resourceState) id() string { return s.text("id") }
+func (s *resourceState) id() string { return s.Text("id") }
 
 // configWithoutKey returns the configuration of an instance, with further arguments.
 func configWithoutKey(name string, arguments ...any) map[string]any {

@@ -54,7 +54,8 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	config := configWithKey("a")
 	inst := tf.mustApply(nil, config)
 	tf = newProvider(t, env, nil)
-	other := &resourceState{state: inst.state} // imported: without private state
+	other := &resourceState{inst.Object} // imported: without private state
+	other.Private = nil
 	for range 2 {
 		expectDiags(t, "a refresh of the first", tf.refresh(inst))
 		expectDiags(t, "a plan of the first", tf.plan(inst, config).diags)
@@ -138,8 +139,8 @@ func TestOwnership_404WithoutTheAccount(t *testing.T) {
 			refreshed := *inst
 			diags := tf.refresh(&refreshed)
 			left, destroyDiags := tf.destroy(inst)
-			if hasError(diags) != test.fails || refreshed.state.IsNull() == test.fails {
-				t.Errorf("the refresh removes it: %t; %s", refreshed.state.IsNull(), diagsText(diags))
+			if hasError(diags) != test.fails || refreshed.State.IsNull() == test.fails {
+				t.Errorf("the refresh removes it: %t; %s", refreshed.State.IsNull(), diagsText(diags))
 			}
 			if hasError(destroyDiags) != test.fails || left == test.fails {
 				t.Errorf("the destruction removes it: %t; %s", left, diagsText(destroyDiags))

@@ -101,9 +101,9 @@ func TestPlan_ArgumentChanges(t *testing.T) {
 					want = change.effect(before, after)
 				}
 				plan := tf.plan(inst, configWithoutKey("n", slices.Concat(change.beside, []any{change.name, after})...))
-				got := effect{len(plan.replaces) > 0, plan.replaces}
+				got := effect{len(plan.Replaces) > 0, plan.Replaces}
 				if !got.Replaces {
-					got.Attributes = tf.changes(inst, plan)
+					got.Attributes = plan.changes()
 				}
 				slices.Sort(want.Attributes)
 				if diff := cmp.Diff(want, got); diff != "" || hasError(plan.diags) {
@@ -116,10 +116,9 @@ func TestPlan_ArgumentChanges(t *testing.T) {
 }
 
 // changes returns the names of the attributes that a plan changes.
-func (tf *core) changes(s *resourceState, plan changePlan) (names []string) {
-	tf.Helper()
-	before := attributes(s.state)
-	for name, value := range attributes(tf.unpack(plan.state)) {
+func (plan changePlan) changes() (names []string) {
+	before := plan.Prior.Attributes()
+	for name, value := range plan.Planned.Attributes() {
 		if !value.Equal(before[name]) {
 			names = append(names, name)
 		}

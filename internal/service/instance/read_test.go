@@ -45,7 +45,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 					rule{matches: isGet, do: test.response})
 				diags := run.refresh(&before)
 				p.set()
-				if removed := before.state.IsNull(); removed != test.removed || hasError(diags) != test.wantErr {
+				if removed := before.State.IsNull(); removed != test.removed || hasError(diags) != test.wantErr {
 					t.Errorf("removed %t, want %t; error wanted %t: %s", removed, test.removed, test.wantErr, diagsText(diags))
 				}
 			})
@@ -65,14 +65,14 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 	for _, name = range []string{"First", "Second"} {
 		inst = tf.mustApply(inst, configWithKey("a", "name", name))
 		expectDiags(t, "the refresh", tf.refresh(inst))
-		if got := inst.text("name"); got != name {
+		if got := inst.Text("name"); got != name {
 			t.Errorf("the state has the name %q, want %q", got, name)
 		}
 	}
 	name = "Third"
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh", tf.refresh(inst))
-	if got := inst.text("name"); got != "third" {
+	if got := inst.Text("name"); got != "third" {
 		t.Errorf("after a rename elsewhere the state has the name %q", got)
 	}
 	expectCount(t, env, 1, 1)
@@ -87,11 +87,11 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	inst := tf.mustApply(nil, configWithKey("trainer"))
 	plan := tf.plan(inst, renamed)
 	setStatus(t, env, inst.id(), "destroyed", "destroyed")
-	after, diags := tf.applyPlan(inst, plan, renamed)
+	after, diags := tf.applyPlan(plan)
 	expectDiags(t, "the rename", diags, "Instance "+inst.id()+" no longer exists", "the apply creates another.")
 	expectDiags(t, "the refresh", tf.refresh(after), "1 instance no longer exists: "+inst.id())
-	if !after.state.IsNull() {
-		t.Errorf("after the refresh the state has %v", after.state)
+	if !after.State.IsNull() {
+		t.Errorf("after the refresh the state has %v", after.State)
 	}
 }
 
@@ -112,8 +112,8 @@ func TestPlan_ImageSpelling(t *testing.T) {
 			if replaces && test.template != "custom" {
 				continue // that image is an error
 			}
-			if expectDiags(t, "a plan", plan.diags); (len(plan.replaces) > 0) != replaces {
-				t.Errorf("%+v: %s is replaced for %v", test, image, plan.replaces)
+			if expectDiags(t, "a plan", plan.diags); (len(plan.Replaces) > 0) != replaces {
+				t.Errorf("%+v: %s is replaced for %v", test, image, plan.Replaces)
 			}
 		}
 	}

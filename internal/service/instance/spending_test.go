@@ -52,7 +52,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 			if test.atApply == nil {
 				return
 			}
-			_, diags := newProvider(t, env, test.spending).applyPlan(nil, plan, config)
+			_, diags := newProvider(t, env, test.spending).applyPlan(plan)
 			expectDiags(t, "the apply", diags, test.atApply...)
 			p.set()
 			expectCount(t, env, 0, 0)
@@ -137,7 +137,7 @@ func TestSpending_BurnLimitAtApply(t *testing.T) {
 	planner := newProvider(t, env, limit)
 	plan := planner.plan(stopped, configWithKey("a"))
 	expectDiags(t, "the plan of a start", plan.diags, "WARNING: "+burnLimitExceeded)
-	started, diags := tf.applyPlan(stopped, plan, configWithKey("a"))
+	started, diags := tf.applyPlan(plan)
 	expectDiags(t, "the start", diags, "ERROR: "+burnLimitExceeded)
 	tf.mustDestroy(second)
 	tf.mustApply(started, configWithKey("a"))

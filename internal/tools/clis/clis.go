@@ -225,9 +225,13 @@ func Install(ctx context.Context, root, folder string, flags ...string) (Install
 	if err := Build(ctx, root, ".", installed.Binary, flags...); err != nil {
 		return Installed{}, err
 	}
-	config := fmt.Sprintf(
-		"provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n", folder)
-	return installed, os.WriteFile(installed.Config, []byte(config), 0o600)
+	return installed, os.WriteFile(installed.Config, []byte(DevOverrides(folder)), 0o600)
+}
+
+// DevOverrides is a CLI configuration that takes the provider from a folder.
+func DevOverrides(folder string) string {
+	const text = "provider_installation {\n  dev_overrides {\n    \"gpurent/gpurent\" = %q\n  }\n  direct {}\n}\n"
+	return fmt.Sprintf(text, folder)
 }
 
 // Build builds a main package of the module in root into a file. Like a release, the build uses no C compiler.

@@ -19,43 +19,43 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-var walks = flag.Uint64("spending.walks", 200, "number of random walks")
+var seeds = flag.Uint64("spending.seeds", 200, "run TestAccount_Random with this `number` of seeds")
 
-// walkLimit is the burn limit of a walk, in kopecks per hour.
-const walkLimit = 1000
+// randomLimit is the burn limit of a randomAccount, in kopecks per hour.
+const randomLimit = 1000
 
-// walk is an account in which this process and others rent, start and destroy instances at random times.
-type walk struct {
+// randomAccount is an account in which this process and others rent, start and destroy instances at random times.
+type randomAccount struct {
 	mu      sync.Mutex
 	random  *rand.Rand
-	servers map[string]*walkServer
+	servers map[string]*randomServer
 	// listLag and burnLag are how long the list and the burn rate lack a change.
 	listLag, burnLag time.Duration
 	failing          float64 // share of the readings that fail
-	changes          []walkChange
+	changes          []costChange
 	own              int64 // sum of what requests of this process in flight may add
 }
 
-type walkServer struct {
+type randomServer struct {
 	foreign          bool
 	running, stopped int64 // prices
-	history          []walkState
+	history          []serverState
 	bootsUntil       time.Time // the burn rate lacks it until then
 }
 
-// walkState is the state of a server from a time on.
-type walkState struct {
+// serverState is the state of a server from a time on.
+type serverState struct {
 	at     time.Time
 	status rental.InstanceStatus
 }
 
-// walkChange is the sum of all costs from a time on.
-type walkChange struct {
+// costChange is the sum of all costs from a time on.
+type costChange struct {
 	at          time.Time
 	all, others int64
 }
 
-func (w *walk) sleep(most time.Duration) {
+func (w *randomAccount) sleep(most time.Duration) {
 	w.mu.Lock()
 	d := time.Duration(w.random.Int64N(int64(most)))
 	w.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *walk) sleep(most time.Duration) {
 }
 
 // state returns the state of a server as it was a lag ago; none if it did not exist.
-func (s *walkServer) state(lag time.Duration) rental.InstanceStatus {
+func (s *randomServer) state(lag time.Duration) rental.InstanceStatus {
 	status := rental.InstanceStatus("")
 	for _, state := range s.history {
 		if time.Since(state.at) >= lag {
@@ -73,7 +73,7 @@ func (s *walkServer) state(lag time.Duration) rental.InstanceStatus {
 	return status
 }
 
-func (s *walkServer) cost(lag time.Duration) int64 {
+func (s *randomServer) cost(lag time.Duration) int64 {
 	switch s.state(lag) {
 	case "", rental.StatusDestroyed:
 		return 0
@@ -85,9 +85,9 @@ func (s *walkServer) cost(lag time.Duration) int64 {
 }
 
 // set changes a server, and records the costs. The lock is held.
-func (w *walk) set(s *walkServer, status rental.InstanceStatus) {
-	s.history = append(s.history, walkState{time.Now(), status})
-	change := walkChange{at: time.Now()}
+func (w *randomAccount) set(s *randomServer, status rental.InstanceStatus) {
+	s.history = append(s.history, serverState{time.Now(), status})
+	change := costChange{at: time.Now()}
 	for _, s := range w.servers {
 		change.all += s.cost(0)
 		if s.foreign {
@@ -98,7 +98,7 @@ func (w *walk) set(s *walkServer, status rental.InstanceStatus) {
 }
 
 // RoundTrip serves the balance and the list.
-func (w *walk) RoundTrip(req *http.Request) (*http.Response, error) {
+func (w *randomAccount) RoundTrip(req *http.Request) (*http.Response, error) {
 	w.sleep(time.Second)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +124,7 @@ func (w *walk) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // others is what others have added since a reading could have seen it. The lock is held.
-func (w *walk) others() int64 {
+func (w *randomAccount) others() int64 {
 	window := maxAge + 3*time.Second + max(w.listLag, w.burnLag)
 	before, now := int64(0), int64(0)
 	for _, change := range w.changes {
@@ -139,7 +139,7 @@ func (w *walk) others() int64 {
 }
 
 // highest is the highest sum in the time in which a refusal was decided. The lock is held.
-func (w *walk) highest(since time.Time) (sum int64) {
+func (w *randomAccount) highest(since time.Time) (sum int64) {
 	for _, change := range slices.Backward(w.changes) {
 		sum = max(sum, change.all)
 		if change.at.Before(since.Add(-maxAge - 3*time.Second)) {
@@ -150,7 +150,7 @@ func (w *walk) highest(since time.Time) (sum int64) {
 }
 
 // try rents (inst is nil) or starts an instance.
-func (w *walk) try(t *testing.T, account *Account, id string, inst *walkServer, kopH int64) {
+func (w *randomAccount) try(t *testing.T, account *Account, id string, inst *randomServer, kopH int64) {
 	started := id
 	if inst == nil {
 		started = ""
@@ -164,7 +164,7 @@ func (w *walk) try(t *testing.T, account *Account, id string, inst *walkServer, 
 		defer w.mu.Unlock()
 		kind := failure.KindOf(err)
 		sum, lags := w.highest(began)+w.own, w.listLag+w.burnLag > 0
-		if kind == "" || kind == failure.AboveLimit && sum+kopH <= walkLimit && !lags {
+		if kind == "" || kind == failure.AboveLimit && sum+kopH <= randomLimit && !lags {
 			t.Errorf("%v at %d, the account costs %d", err, kopH, sum)
 		}
 		return
@@ -204,22 +204,22 @@ func (w *walk) try(t *testing.T, account *Account, id string, inst *walkServer, 
 }
 
 // perform rents or starts an instance. The lock is held.
-func (w *walk) perform(t *testing.T, id string, s *walkServer, kopH int64) {
+func (w *randomAccount) perform(t *testing.T, id string, s *randomServer, kopH int64) {
 	status := rental.StatusRunning
 	if s == nil {
-		s = &walkServer{running: kopH, stopped: kopH / 10, bootsUntil: time.Now().Add(time.Minute)}
+		s = &randomServer{running: kopH, stopped: kopH / 10, bootsUntil: time.Now().Add(time.Minute)}
 		w.servers[id] = s
 		status = rental.StatusCreating
 	}
 	s.running = kopH
 	w.set(s, status)
-	if last := w.changes[len(w.changes)-1]; last.all-w.others() > walkLimit {
+	if last := w.changes[len(w.changes)-1]; last.all-w.others() > randomLimit {
 		t.Errorf("the account costs %d, of which others added %d a moment ago", last.all, w.others())
 	}
 }
 
 // actor rents an instance, then stops, starts and destroys it, with new prices.
-func (w *walk) actor(t *testing.T, account *Account, n int) {
+func (w *randomAccount) actor(t *testing.T, account *Account, n int) {
 	w.sleep(20 * time.Second)
 	for round := range 3 {
 		id := fmt.Sprintf("own-%d-%d", n, round)
@@ -245,11 +245,11 @@ func (w *walk) actor(t *testing.T, account *Account, n int) {
 }
 
 // foreign rents and destroys instances for another user of the account.
-func (w *walk) foreign() {
+func (w *randomAccount) foreign() {
 	for n := range 8 {
 		w.sleep(40 * time.Second)
 		w.mu.Lock()
-		s := &walkServer{foreign: true, running: 20 + w.random.Int64N(150), stopped: 5}
+		s := &randomServer{foreign: true, running: 20 + w.random.Int64N(150), stopped: 5}
 		w.servers[fmt.Sprint("foreign-", n)] = s
 		w.set(s, rental.StatusRunning)
 		w.mu.Unlock()
@@ -262,16 +262,16 @@ func (w *walk) foreign() {
 
 // What this process rents and starts never exceeds the limit, whatever happens at the same time. An instance that is
 // refused would have exceeded it, unless the API returns what others have destroyed for a while.
-func TestAccount_Walks(t *testing.T) {
-	for seed := range *walks {
+func TestAccount_Random(t *testing.T) {
+	for seed := range *seeds {
 		synctest.Test(t, func(t *testing.T) {
-			w := &walk{
-				random: rand.New(rand.NewPCG(seed, 41)), servers: map[string]*walkServer{},
+			w := &randomAccount{
+				random: rand.New(rand.NewPCG(seed, 41)), servers: map[string]*randomServer{},
 				listLag: time.Duration(seed%3) * 10 * time.Second, burnLag: time.Duration(seed/3%3) * 10 * time.Second,
 				failing: []float64{0, 0.05}[seed%2],
 			}
 			client := rentaltest.Client(t, w)
-			account := NewAccount(Limits{RequireFunds: FundsOff, MaxBurnKopH: walkLimit}, client)
+			account := NewAccount(Limits{RequireFunds: FundsOff, MaxBurnKopH: randomLimit}, client)
 			var all sync.WaitGroup
 			for n := range 12 {
 				all.Go(func() { w.actor(t, account, n) })
