@@ -142,19 +142,40 @@ func TestReachability_Answers(t *testing.T) {
 		"network error":    {refused, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := waitingClient(t, &scriptedTransport{replies: []reply{test.first, badGateway}})
+			s := &scriptedTransport{replies: []reply{test.first, badGateway}}
+			client := waitingClient(t, s)
 			if err := getMe(t, client.WithoutRetries()); IsUnreachable(err) == test.answer {
 				t.Errorf("%s: unreachable is %t: %v", name, test.answer, err)
 			}
-			time.Sleep(time.Hour) // without a call, which does not count
-			start := time.Now()
-			err := getMe(t, client)
-			if patient := time.Since(start) > firstAnswerTimeout; patient != test.answer || IsUnreachable(err) == test.answer ||
-				!test.answer && time.Since(start) < firstAnswerTimeout || !IsUnavailable(err) {
-				t.Errorf("%s: after %s, %v", name, time.Since(start), err)
+			time.Sleep(time.Hour)
+			sent, start := s.attempts(), time.Now()
+			err := getMe(t, client) // without an answer, it makes one attempt
+			once := s.attempts() == sent+1 && time.Since(start) == 0
+			if once == test.answer || IsUnreachable(err) == test.answer || !IsUnavailable(err) {
+				t.Errorf("%s: %d attempts, %v", name, s.attempts()-sent, err)
 			}
 		})
 	}
+}
+
+// A failed call does not end later ones: after a time without calls, an API that is up again may answer slowly.
+func TestReachability_AnswersAfterQuietTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scriptedTransport{replies: []reply{refused, userResponse}}
+		client := waitingClient(t, s)
+		if err := getMe(t, client.WithoutRetries()); !IsUnreachable(err) {
+			t.Errorf("got %v", err)
+		}
+		time.Sleep(time.Minute)
+		s.onRequest = func(req *http.Request) {
+			if time.Sleep(5 * time.Second); req.Context().Err() != nil {
+				t.Error("the read was cut off")
+			}
+		}
+		if err := getMe(t, client); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A write that is in flight when the client gives up is not cut off. Its answer ends the giving up.
@@ -168,8 +189,13 @@ func TestReachability_WriteInFlight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{test.reply, userResponse}, onRequest: func(req *http.Request) {
+				start := time.Now()
+				replies := []reply{test.reply, {err: context.Canceled}, userResponse} // to the write and to reads
+				s := &scriptedTransport{replies: replies, onRequest: func(req *http.Request) {
 					if req.Method != http.MethodPost {
+						if time.Since(start) < firstAnswerTimeout {
+							hang(req)
+						}
 						return
 					}
 					select {
@@ -179,7 +205,6 @@ func TestReachability_WriteInFlight(t *testing.T) {
 					}
 				}}
 				client := waitingClient(t, s)
-				start := time.Now()
 				var write sync.WaitGroup
 				write.Go(func() {
 					_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
@@ -187,9 +212,12 @@ func TestReachability_WriteInFlight(t *testing.T) {
 						t.Errorf("got %v", err)
 					}
 				})
-				time.Sleep(15 * time.Second)
-				if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != 15*time.Second {
-					t.Errorf("a read during the write: %v after %s", err, time.Since(start))
+				for _, at := range []time.Duration{5 * time.Second, 15 * time.Second} {
+					time.Sleep(at - time.Since(start))
+					end := max(at, firstAnswerTimeout)
+					if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != end || s.attempts() != 2 {
+						t.Errorf("a read during the write: %v after %s", err, time.Since(start))
+					}
 				}
 				write.Wait()
 				err := getMe(t, client)

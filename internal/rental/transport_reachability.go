@@ -9,32 +9,30 @@ import (
 	"time"
 )
 
-// firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt and
-// without the times between calls.
+// firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt.
 const firstAnswerTimeout = 10 * time.Second
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
-// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. Without an answer
-// within firstAnswerTimeout the client gives up.
+// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. The client gives up
+// at the first attempt or pause that ends without an answer after firstAnswerTimeout.
 type reachability struct {
 	baseURL string
 
 	mu       sync.Mutex
 	answered bool
-	calls    int       // that have begun and not ended
-	idle     time.Time // since when there are none
+	lost     bool      // the client has given up
 	deadline time.Time // of the first answer; zero before the first attempt
 	failure  error     // the end of the last attempt without an answer; nil for none
 }
 
 var errNoResponse = errors.New("no response")
 
-// gaveUp returns an error if the API has not answered in time. It is nil again if an answer arrives later, to a write
-// that was in flight.
+// gaveUp returns an error if the client has given up. It is nil again if an answer arrives later, to a write that was in
+// flight.
 func (r *reachability) gaveUp() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answered || r.deadline.IsZero() || time.Now().Before(r.deadline) {
+	if r.answered || !r.lost {
 		return nil
 	}
 	failure := r.failure
@@ -49,22 +47,6 @@ func (r *reachability) hasAnswered() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.answered
-}
-
-// call counts a call until it calls end. The time before it without any call is not time without an answer.
-func (r *reachability) call() (end func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.calls == 0 && !r.deadline.IsZero() {
-		r.deadline = r.deadline.Add(time.Since(r.idle))
-	}
-	r.calls++
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.calls--
-		r.idle = time.Now()
-	}
 }
 
 // begin starts the timeout with the first attempt.
@@ -82,9 +64,11 @@ func (r *reachability) end(failure error) {
 	defer r.mu.Unlock()
 	r.answered = r.answered || failure == nil
 	r.failure = failure
+	r.lost = r.lost || !time.Now().Before(r.deadline)
 }
 
-// limit returns a context that ends when the client gives up.
+// limit returns a context that ends when the client gives up. An attempt that begins after the timeout, because there
+// were no calls before, has the whole timeout.
 func (r *reachability) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,9 +76,14 @@ func (r *reachability) limit(ctx context.Context) (context.Context, context.Canc
 		return ctx, func() {}
 	}
 	left := time.Until(r.deadline)
+	if left <= 0 && !r.lost {
+		left = firstAnswerTimeout
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(left, func() {
-		if !r.hasAnswered() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.lost = true; !r.answered {
 			cancel(errNoAnswer(left.Round(time.Second / 10)))
 		}
 	})

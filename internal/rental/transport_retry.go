@@ -28,7 +28,6 @@ type retryLayer struct {
 }
 
 func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
-	defer l.reach.call()()
 	ctx := req.Context()
 	call := callFrom(ctx)
 	var counts retryCounts
