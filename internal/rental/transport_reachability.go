@@ -13,8 +13,8 @@ import (
 const firstAnswerTimeout = 10 * time.Second
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
-// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. The client gives up
-// at the first attempt or pause that ends without an answer after firstAnswerTimeout.
+// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. The client gives
+// up at the first attempt or pause that ends without an answer after firstAnswerTimeout.
 type reachability struct {
 	baseURL string
 
@@ -27,8 +27,8 @@ type reachability struct {
 
 var errNoResponse = errors.New("no response")
 
-// gaveUp returns an error if the client has given up. It is nil again if an answer arrives later, to a write that was in
-// flight.
+// gaveUp returns an error if the client has given up. It is nil again if an answer arrives later, to a write that was
+// in flight.
 func (r *reachability) gaveUp() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
