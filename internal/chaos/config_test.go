@@ -136,9 +136,9 @@ func (c *configuration) change(rng *rand.Rand) string {
 
 // provider returns the provider block.
 func (c *configuration) provider(baseURL, apiKey string) string {
-	timeout := "5s" // longer than the delay in faults; after a lost response, an apply waits this long
+	timeout := "2s" // longer than the delay in faults; after a lost response, an apply waits this long
 	if c.shortTimeout {
-		timeout = "1500ms"
+		timeout = "600ms"
 	}
 	return fmt.Sprintf(`provider "gpurent" {
   base_url        = %q
