@@ -44,7 +44,7 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 		transport *scriptedTransport
 		want      string
 	}{
-		"closed port":  {&scriptedTransport{replies: []reply{refused}}, "connection refused"},
+		"closed port":  {&scriptedTransport{replies: []reply{refused}}, connectionRefused().Error()},
 		"gateway page": {&scriptedTransport{replies: []reply{badGateway}}, "502 Bad Gateway"},
 		"API is down":  {&scriptedTransport{replies: []reply{unavailable}}, "503 provider_unavailable (request id req_1)"},
 		"429 of proxy": {&scriptedTransport{replies: []reply{proxyLimit}}, "429 Too Many Requests"},
