@@ -73,7 +73,7 @@ func (l *rateLimitLayer) wait(limiter *limiter, req *http.Request) error {
 		})
 		defer timer.Stop()
 	}
-	limited, stop := l.reach.limit(ctx)
+	limited, stop := l.reach.limit(ctx, leastTime)
 	defer stop()
 	return limiter.wait(limited)
 }

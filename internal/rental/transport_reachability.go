@@ -9,26 +9,34 @@ import (
 	"time"
 )
 
-// firstAnswerTimeout is how long a client waits for the first answer of the API, counted from its first attempt.
-const firstAnswerTimeout = 10 * time.Second
+const (
+	// firstAnswerTimeout is how long a client waits for the first answer of the API. It begins with an attempt, and again
+	// with the first one after as long a time without any.
+	firstAnswerTimeout = 10 * time.Second
+
+	// leastTime is what an attempt has at least, and so does its wait for the rate limit, also at the end of
+	// firstAnswerTimeout.
+	leastTime = 2 * time.Second
+)
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
 // none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. The client gives
-// up at the first attempt or pause that ends without an answer after firstAnswerTimeout.
+// up when an attempt or a pause ends without an answer after firstAnswerTimeout.
 type reachability struct {
 	baseURL string
 
 	mu       sync.Mutex
 	answered bool
 	lost     bool      // the client has given up
-	deadline time.Time // of the first answer; zero before the first attempt
+	active   time.Time // when an attempt began or ended last; zero before the first one
+	deadline time.Time // of the first answer
 	failure  error     // the end of the last attempt without an answer; nil for none
 }
 
 var errNoResponse = errors.New("no response")
 
-// gaveUp returns an error if the client has given up. It is nil again if an answer arrives later, to a write that was
-// in flight.
+// gaveUp returns an error if the client has given up. It is nil again if an answer arrives later, to an attempt that
+// was in flight.
 func (r *reachability) gaveUp() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,7 +47,7 @@ func (r *reachability) gaveUp() error {
 	if failure == nil {
 		failure = errNoResponse
 	}
-	return fmt.Errorf("no usable answer from the API at %s in this process within %s, so no more requests are sent: %w",
+	return fmt.Errorf("no usable answer from the API at %s so far, within %s, so no more requests are sent: %w",
 		r.baseURL, firstAnswerTimeout, failure)
 }
 
@@ -49,12 +57,18 @@ func (r *reachability) hasAnswered() bool {
 	return r.answered
 }
 
-// begin starts the timeout with the first attempt.
+// begin records the begin of an attempt.
 func (r *reachability) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.deadline.IsZero() {
-		r.deadline = time.Now().Add(firstAnswerTimeout)
+	r.renew()
+	r.active = time.Now()
+}
+
+// renew starts the timeout with the first attempt, and after a time without any. The caller holds the lock.
+func (r *reachability) renew() {
+	if now := time.Now(); !r.lost && now.Sub(r.active) >= firstAnswerTimeout {
+		r.active, r.deadline = now, now.Add(firstAnswerTimeout)
 	}
 }
 
@@ -62,23 +76,21 @@ func (r *reachability) begin() {
 func (r *reachability) end(failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.active = time.Now()
 	r.answered = r.answered || failure == nil
 	r.failure = failure
-	r.lost = r.lost || !time.Now().Before(r.deadline)
+	r.lost = r.lost || !r.active.Before(r.deadline)
 }
 
-// limit returns a context that ends when the client gives up. An attempt that begins after the timeout, because there
-// were no calls before, has the whole timeout.
-func (r *reachability) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// limit returns a context that ends when the client gives up, but not before the least time has passed.
+func (r *reachability) limit(ctx context.Context, least time.Duration) (context.Context, context.CancelFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answered || r.deadline.IsZero() {
+	if r.answered || r.active.IsZero() {
 		return ctx, func() {}
 	}
-	left := time.Until(r.deadline)
-	if left <= 0 && !r.lost {
-		left = firstAnswerTimeout
-	}
+	r.renew()
+	left := max(time.Until(r.deadline), least)
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(left, func() {
 		r.mu.Lock()
@@ -104,7 +116,7 @@ func (l reachabilityLayer) RoundTrip(req *http.Request) (*http.Response, error) 
 	l.begin()
 	attempt := req
 	if req.Method == http.MethodGet {
-		ctx, stop := l.limit(req.Context())
+		ctx, stop := l.limit(req.Context(), leastTime)
 		defer stop()
 		attempt = req.WithContext(ctx)
 	}

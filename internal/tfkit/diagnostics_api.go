@@ -120,7 +120,7 @@ func noResponse(err error) (entry string, detail Text) {
 			"the provider configuration.", err)
 	case rental.IsUnavailable(err):
 		return entryUnreachable, Textf("%s\n\nThe API could not be reached, or answers only with errors. Check base_url, "+
-			"the network and the proxy. If they are right, the service is down: run again later. "+
+			"the network and the proxy. If they are right, the service may be down: run again later. "+
 			"Changes so far remain.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
