@@ -27,6 +27,7 @@ func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (
 func (m *Manager) requestDestroy(
 	ctx context.Context, id string, createdAt time.Time,
 ) (inst rental.Instance, accepted bool, err error) {
+	began := time.Now()
 	unknown := 0      // requests with an unknown outcome, each with the retries of the client
 	var refusal error // the last one before ctx ended
 	for attempt := 0; ; attempt++ {
@@ -47,7 +48,8 @@ func (m *Manager) requestDestroy(
 			return inst, true, nil
 		case unknown == maxRequests && ctx.Err() == nil:
 			return rental.Instance{}, false, err
-		case rental.IsNotFound(err) && m.Client.LagLeft(createdAt, rental.NewInstanceLag) <= 0:
+		case rental.IsNotFound(err) && (m.Client.LagLeft(createdAt, rental.NewInstanceLag) <= 0 ||
+			time.Since(began) >= rental.NewInstanceLag):
 			m.setDestroyed(id)
 			return rental.Instance{}, false, nil
 		case ctx.Err() == nil && rental.IsDefinitive(err) && !rental.IsNotFound(err) && !rental.IsConflict(err):
