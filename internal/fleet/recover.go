@@ -44,7 +44,14 @@ func (r *run) recover(ctx context.Context, changes []Change, named map[int][]ren
 	var all sync.WaitGroup
 	for i, change := range changes {
 		order := r.order(change)
-		all.Go(func() { found[i], errs[i] = r.Lifecycle.Recover(ctx, order) })
+		all.Go(func() {
+			found[i], errs[i] = r.Lifecycle.Recover(ctx, order)
+			if change.Generation > 0 && len(named[change.Slot]) > 0 && failure.KindOf(errs[i]) == failure.NoOffer {
+				// If the API has forgotten the key of the slot's last instance, a later run may have used it again.
+				order.Generation = change.Generation
+				found[i], errs[i] = r.Lifecycle.Recover(ctx, order)
+			}
+		})
 	}
 	all.Wait()
 	for i, change := range changes {

@@ -43,6 +43,26 @@ func TestApply_RecoversMembers(t *testing.T) {
 	}
 }
 
+// The state is that of before a replacement. Also if the API accepts the keys of destroyed instances again, so that the
+// replacement used the same ones again, its instances are found.
+func TestApply_RecoversAfterRestoredState(t *testing.T) {
+	for name, quirks := range map[string][]string{"next keys": nil, "the same keys": {"forgotten-keys"}} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{Quirks: quirks}, func(t *testing.T, e *env) {
+				old := e.create(spec(2))
+				e.want(e.apply(spec(0), old), 0)
+				current := e.create(spec(2))
+				time.Sleep(2 * time.Hour)
+				result := e.apply(spec(2), e.read(old))
+				e.want(result, 2)
+				if now := ids(result.Members); !maps.Equal(now, ids(current)) || len(result.Recovered) != 2 {
+					t.Errorf("%v, want %v", now, ids(current))
+				}
+			})
+		})
+	}
+}
+
 // A new fleet takes nothing that someone may have, and then rents nothing at all.
 func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
 	type story struct {
