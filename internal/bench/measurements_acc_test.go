@@ -179,7 +179,9 @@ func prepare(t *testing.T, s scenario, side side) *workspace {
 	if s.limited {
 		boot, speed, perMinute, settings = limitedBoot, timeScale, requestsPerMinute, scaledPolling
 	}
-	env := start(t, s.servers+1, speed, func(c *simulator.Config) { c.Boot, c.Wrap = boot, nil })
+	// Without quirks, which change what a state of another simulator contains.
+	env := start(t, s.servers+1, speed, acctest.WithoutQuirks("all"),
+		func(c *simulator.Config) { c.Boot, c.Wrap = boot, nil })
 	env.SetRateLimit(perMinute, 0)
 	// As for a user, with TLS between the CLI and the provider.
 	w := &workspace{env.Workspace("", acctest.NoPluginTLS+"="), env, side}

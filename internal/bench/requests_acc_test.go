@@ -239,8 +239,10 @@ func TestAccRequests_ThingsMissingOrAPIDown(t *testing.T) {
 		var plans sync.WaitGroup
 		for i, w := range workspaces {
 			plans.Go(func() {
-				if _, err := w.Try("plan", "-detailed-exitcode"); err == nil {
-					t.Errorf("%s: plan %d has no changes and no error", reason, i)
+				output, err := w.Try("plan", "-detailed-exitcode", "-no-color")
+				output = acctest.Words(acctest.WithoutFrame(output))
+				if outage := len(workspaces) > 1; err == nil || outage != strings.Contains(output, "no usable answer") {
+					t.Errorf("%s: plan %d ends with %v:\n%s", reason, i, err, output)
 				}
 			})
 		}

@@ -101,11 +101,13 @@ const quirkPercent = 30
 func (r *run) switchQuirks() {
 	var names []string
 	for _, quirk := range simulator.AllQuirks() {
-		// After a 429 and without headers, requests are sent at the documented rate, and small pages take minutes.
-		slow := quirk.Name == "small-pages" && slices.Contains(names, "limit-headers-absent")
-		if r.quirkRNG.IntN(100) < quirkPercent && !slow {
+		if r.quirkRNG.IntN(100) < quirkPercent {
 			names = append(names, quirk.Name)
 		}
+	}
+	if slices.Contains(names, "limit-headers-absent") {
+		// After a 429, requests are then sent at the documented rate, and small pages take minutes.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "small-pages" })
 	}
 	r.must(r.env.SetQuirks(names...))
 	r.hadQuirks = r.hadQuirks || len(names) > 0
