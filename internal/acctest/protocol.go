@@ -123,10 +123,11 @@ type Plan struct {
 
 // None returns an object that does not exist.
 func (p Plugin) None(resourceType string) Object {
-	return Object{Type: resourceType, State: p.value(resourceType, nil)}
+	return Object{Type: resourceType, State: p.Value(resourceType, nil)}
 }
 
-func (p Plugin) value(resourceType string, arguments map[string]any) tftypes.Value {
+// Value returns a configuration of a resource type, and null without arguments.
+func (p Plugin) Value(resourceType string, arguments map[string]any) tftypes.Value {
 	typ := p.ResourceSchemas[resourceType].ValueType()
 	if arguments == nil {
 		return tftypes.NewValue(typ, nil)
@@ -147,7 +148,7 @@ func (p Plugin) Object(resourceType string, state *tfprotov6.DynamicValue, priva
 // Plan plans to create an object, to change it to arguments, or to destroy it if they are nil.
 func (p Plugin) Plan(prior Object, arguments map[string]any) (Plan, []*tfprotov6.Diagnostic) {
 	p.Helper()
-	config := p.value(prior.Type, arguments)
+	config := p.Value(prior.Type, arguments)
 	resp, err := p.PlanResourceChange(p.Context(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName: prior.Type, Config: Pack(p, config), PriorState: Pack(p, prior.State), PriorPrivate: prior.Private,
 		ProposedNewState: Pack(p, p.proposed(prior, config)),

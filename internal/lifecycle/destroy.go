@@ -49,7 +49,7 @@ func (m *Manager) requestDestroy(
 		case unknown == maxRequests && ctx.Err() == nil:
 			return rental.Instance{}, false, err
 		case rental.IsNotFound(err) && (m.Client.LagLeft(createdAt, rental.NewInstanceLag) <= 0 ||
-			time.Since(began) >= rental.NewInstanceLag):
+			time.Since(began) >= rental.NewInstanceLag): // the API's clock may stand still
 			m.setDestroyed(id)
 			return rental.Instance{}, false, nil
 		case ctx.Err() == nil && rental.IsDefinitive(err) && !rental.IsNotFound(err) && !rental.IsConflict(err):

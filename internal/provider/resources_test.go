@@ -180,7 +180,7 @@ func TestResources_UnknownProviderConfiguration(t *testing.T) {
 			if unknown == "" {
 				continue
 			}
-			state := acctest.Pack(t, acctest.Value(p.ResourceSchemas[kind].ValueType(), map[string]any{"id": "id_1"}))
+			state := acctest.Pack(t, p.Value(kind, map[string]any{"id": "id_1"}))
 			read, err := p.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: kind, CurrentState: state})
 			must(t, read, err)
 			kept := p.Object(kind, read.NewState, nil)
@@ -324,7 +324,7 @@ func (p plugin) sampleState(kind string) tftypes.Value {
 		}
 		values[attribute.Name] = value
 	}
-	return acctest.Value(p.ResourceSchemas[kind].ValueType(), values)
+	return p.Value(kind, values)
 }
 
 // A key that was unknown at plan was not validated. A private one is refused at apply, without a request.
@@ -361,7 +361,7 @@ func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
 	const kind = "gpurent_api_key"
-	state := acctest.Value(p.ResourceSchemas[kind].ValueType(), map[string]any{
+	state := p.Value(kind, map[string]any{
 		"id": "key_1", "name": "k", "scopes": []any{"user:read"},
 	})
 	after, diags := p.Refresh(acctest.Object{Type: kind, State: state})

@@ -268,8 +268,7 @@ func TestPlan_WaitAndKeyWarnings(t *testing.T) {
 	tf := newProvider(t, env, nil)
 	config := configWithoutKey("a", "wait_for_offer", "1h", "timeouts", map[string]any{"create": "30m"})
 	resp, err := tf.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: instanceType,
-		Config:   acctest.Pack(t, acctest.Value(tf.ResourceSchemas[instanceType].ValueType(), config)),
+		TypeName: instanceType, Config: acctest.Pack(t, tf.Value(instanceType, config)),
 	})
 	must(t, err)
 	expectDiags(t, "the validation", resp.Diagnostics, "WARNING: wait_for_offer exceeds a timeout")
