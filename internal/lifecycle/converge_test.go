@@ -184,7 +184,18 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		"outbid, and a stop that is refused": {
 			"outbid/running", "stopped", replies(http.StatusConflict), end{"", "outbid", "stop"},
 		},
-		"outbid after a stop": {"running", "stopped", at("outbid", "running"), end{"", "outbid", "stop"}},
+		"outbid before a stop took effect": {
+			"running", "stopped", func(s *service) int {
+				if len(s.Sent) == 1 {
+					return at("outbid", "running")(s)
+				}
+				return stops(s)
+			}, end{"", "stopped", "stop stop"},
+		},
+		"outbid after a stop": {"running", "stopped", at("outbid", "stopped"), end{"", "outbid", "stop"}},
+		"outbid, and no stop takes effect": {
+			"running", "stopped", at("outbid", "running"), end{"reverted", "outbid", "stop stop"},
+		},
 		"failed after a stop": {
 			"running", "stopped", at("failed", "stopped"), end{"needs a replacement", "failed", "stop"},
 		},

@@ -59,6 +59,8 @@ func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action,
 	outbid := inst.Status == rental.StatusOutbid
 	ran := c.State == rental.DesiredRunning && r.before.DesiredState == c.State // so that it proves no start
 	switch {
+	case c.State == rental.DesiredStopped && outbid && changed && inst.DesiredState == rental.DesiredRunning && mayRepeat:
+		return next, nil // it was outbid before the stop took effect, and would run again
 	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
 		return ActionNone, nil // its GPU is not billed
 	case rental.IsConflict(r.err) && changed && mayRepeat:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -275,7 +276,7 @@ func TestState_ConcurrentWrites(t *testing.T) {
 			for k := range 10 {
 				var key struct{ ID string }
 				r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201).into(&key)
-				if raw, err := os.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
+				if raw, err := atomicfile.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
 					t.Errorf("writer %d: key %d is in a response and not in the file (%v)", n, k, err)
 				}
 			}

@@ -247,7 +247,10 @@ func TestActions(t *testing.T) {
 			of: instance.NewRestart, prepare: status("outbid", "running"), sent: "start",
 			progress: []string{"is outbid", "does not run, so it is only started", "runs: ssh "},
 		},
-		"restart, outbid meanwhile": {of: instance.NewRestart, prepare: becomes("outbid", "running"), sent: "stop start"},
+		// The API refuses the first of the two starts, because the instance is still stopping.
+		"restart, outbid meanwhile": {
+			of: instance.NewRestart, prepare: becomes("outbid", "running"), sent: "stop stop start start",
+		},
 		"restart, fails meanwhile": {
 			of: instance.NewRestart, prepare: becomes("failed", "running"), sent: "stop",
 			errs: []string{"Cannot restart", `"failed"`},
