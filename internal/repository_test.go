@@ -61,16 +61,32 @@ func TestSecurity_ClaimsHaveTests(t *testing.T) {
 	if len(rows) != len(claims) || len(claims) < 30 {
 		t.Fatalf("%d claims in %d numbered rows: a row is malformed, or a table is missing", len(claims), len(rows))
 	}
-	cited := regexp.MustCompile("^`(make [a-z-]+|(\\w+)\\.((?:Test|Fuzz)\\w+))`$")
+	cited := regexp.MustCompile("^`(?:make ([a-z-]+)|(\\w+)\\.((?:Test|Fuzz)\\w+))`$")
+	makefile := read(t, "GNUmakefile")
 	for _, claim := range claims {
 		for name := range strings.SplitSeq(claim[2], ", ") {
 			match := cited.FindStringSubmatch(name)
-			if match == nil {
+			switch {
+			case match == nil:
 				t.Errorf("%s: %s is neither a test nor a target of make", claim[1], name)
-			} else if match[2] != "" && !hasTest(t, match[2], match[3]) {
-				t.Errorf("%s: there is no test %s", claim[1], name)
+			case match[1] != "" && !strings.Contains(makefile, "\n"+match[1]+":"),
+				match[1] == "" && !hasTest(t, match[2], match[3]):
+				t.Errorf("%s: %s does not exist", claim[1], name)
 			}
 		}
+	}
+}
+
+// With -run, -bench and -skip, go test succeeds if no test has the name.
+func TestMakefile_TestsExist(t *testing.T) {
+	names := regexp.MustCompile(`\b((?:Test|Fuzz|Benchmark)[A-Z]\w+)[^\w\[]`).FindAllStringSubmatch(read(t, "GNUmakefile"), -1)
+	for _, name := range names {
+		if !hasTest(t, "*", name[1]) {
+			t.Errorf("there is no test %s", name[1])
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("only %d names were read: %q", len(names), names)
 	}
 }
 

@@ -56,11 +56,11 @@ func build(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(folder, "terraform-provider-gpurent")
-	if err := clis.Build(t.Context(), Root(), ".", binary); err != nil {
+	installed, err := clis.Install(t.Context(), Root(), folder)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return binary
+	return installed.Binary
 }
 
 // NoPluginTLS is the environment variable that turns off TLS between the CLI and the provider. A certificate per

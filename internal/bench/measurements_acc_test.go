@@ -45,6 +45,9 @@ func TestAccMeasurements(t *testing.T) {
 			}
 		})
 	}
+	if len(rows) == 0 {
+		t.Fatalf("no scenario matches %q", *only)
+	}
 	if *guideFile != "" {
 		if err := os.WriteFile(*guideFile, []byte(guide(t, rows)), 0o644); err != nil {
 			t.Fatal(err)

@@ -59,8 +59,8 @@ func expectRequests(t *testing.T, env *acctest.Env, w *acctest.Workspace, most i
 	}
 	requests := len(env.Requests())
 	t.Logf("%v: %d requests (≤ %d): %v", command, requests, most, count)
-	if requests > most {
-		t.Errorf("%v: %d requests, want at most %d", command, requests, most)
+	if requests == 0 || requests > most {
+		t.Errorf("%v: %d requests, want 1 to %d", command, requests, most)
 	}
 }
 

@@ -40,8 +40,12 @@ var demoStep = regexp.MustCompile(`(?m)^step '?([a-z ]+?)'? '([^']+)'`)
 
 // The guide "Try it without spending" shows the steps of make demo, which compares what they print.
 func TestDemo_IsAsShown(t *testing.T) {
-	guide := readGuide(t, "try-without-spending.md")
-	for _, step := range demoStep.FindAllStringSubmatch(textOf(t, inProject("internal/tools/demo/story.sh")), -1) {
+	guide, story := readGuide(t, "try-without-spending.md"), textOf(t, inProject("internal/tools/demo/story.sh"))
+	steps := demoStep.FindAllStringSubmatch(story, -1)
+	if lines := strings.Count(story, "\nstep "); len(steps) != lines || lines < 6 {
+		t.Errorf("%d of %d steps were read", len(steps), lines)
+	}
+	for _, step := range steps {
 		if line := fmt.Sprintf("\n%-10s %s", step[1], step[2]); !strings.Contains(guide, line) {
 			t.Errorf("the guide has no line %q", line)
 		}

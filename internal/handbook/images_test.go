@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // TestImages_CostComment takes the pictures of a comment on a pull request for the documentation.
@@ -20,7 +21,7 @@ func TestImages_CostComment(t *testing.T) {
 	if folder == "" {
 		t.Skip("no pictures wanted: set GPURENT_SCREENSHOTS to a folder for them")
 	}
-	needs(t, "chromium")
+	browser := testenv.Browser(t)
 	plan, err := cost.Read(strings.NewReader(textOf(t, filepath.Join("testdata", "comment-plan.json"))))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func TestImages_CostComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for mode, scheme := range map[string]string{"light": "1", "dark": "0"} {
-		output, err := exec.CommandContext(t.Context(), "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+		output, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
 			"--hide-scrollbars", "--window-size=800,490", "--blink-settings=preferredColorScheme="+scheme,
 			"--screenshot="+filepath.Join(folder, "cost-comment-"+mode+".png"), file).CombinedOutput()
 		if err != nil {

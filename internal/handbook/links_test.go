@@ -110,7 +110,7 @@ func brokenLink(pages map[string]string, from, link string) string {
 		target = strings.TrimSuffix(treePrefix.ReplaceAllString(below, ""), "/")
 	} else if address, err := url.Parse(target); err != nil || address.IsAbs() {
 		if err != nil || address.Scheme != "https" || !slices.Contains(allowedHosts, address.Host) {
-			return "leads allowedHosts"
+			return "leads to a host that is not in allowedHosts"
 		}
 		return ""
 	} else if target == "" {

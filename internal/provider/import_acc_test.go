@@ -34,6 +34,7 @@ func TestAccProvider_importExamples(t *testing.T) {
 	importID := regexp.MustCompile(`\bid = "[^"]+"`)
 	for _, file := range []string{"import-by-string-id.tf", "import-by-identity.tf"} {
 		if file == "import-by-identity.tf" && !cli.Has("1.12") {
+			t.Logf("%s has no import by identity", cli)
 			continue
 		}
 		blocks := ""

@@ -27,6 +27,12 @@ func Program(t testing.TB, names ...string) string {
 	return ""
 }
 
+// Browser returns the path of Chromium or Chrome, as Program does.
+func Browser(t testing.TB) string {
+	t.Helper()
+	return Program(t, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+}
+
 // Home returns the environment variables of a process with this folder as its user's home: credentials.Path is below
 // it on every system.
 func Home(folder string) []string {

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -36,7 +35,6 @@ func testWithEcho(t *testing.T, steps ...resource.TestStep) {
 	factories := acctest.Factories()
 	factories["echo"] = echoprovider.NewProviderServer()
 	resource.ParallelTest(t, resource.TestCase{
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_10_0)},
 		ProtoV6ProviderFactories: factories,
 		Steps:                    steps,
 	})

@@ -41,7 +41,7 @@ var chrome struct {
 // browser starts Chromium, or skips the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	path := testenv.Program(t, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+	path := testenv.Browser(t)
 	chrome.start.Do(func() { startChrome(path) })
 	if chrome.err != nil {
 		t.Fatal(chrome.err)
