@@ -26,15 +26,15 @@ func (e *Env) OnlyKeyLeft() error { return e.Left("api-keys", 1) }
 // not count.
 func (e *Env) checkKeys() {
 	type key struct{ ID, Prefix, Name, Source string }
-	for _, k := range Fetch[page[key]](e, "api-keys").Data {
+	List(e, "api-keys?limit=200", func(k key) {
 		if k.Source == "api" && !e.known[k.ID] && !strings.HasPrefix(e.APIKey, k.Prefix) {
 			e.t.Errorf("API key %s (%s) still exists", k.ID, k.Name)
 		}
-	}
+	})
 }
 
-// NoneOwned returns an error if the account has own templates.
-func (e *Env) NoneOwned() error {
+// NoOwnTemplate returns an error if the account has own templates.
+func (e *Env) NoOwnTemplate() error {
 	if slug := e.OwnTemplate(); slug != "" {
 		return fmt.Errorf("template %s still exists", slug)
 	}

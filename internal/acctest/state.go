@@ -69,10 +69,10 @@ func SavedIn[T any](w *Workspace, kind string) []Saved[T] {
 	return all
 }
 
-// PutAsideTorn replaces an incomplete state file by its backup, and reports whether the file was incomplete. A CLI
-// writes its state in place, so a killed one can leave an incomplete file, which the next command rejects, or an empty
-// one, which counts as a state without resources. Without a backup, an empty file comes from a lock.
-func (w *Workspace) PutAsideTorn() bool {
+// RestoreTruncatedState replaces an incomplete state file by its backup, and reports whether the file was incomplete. A
+// CLI writes its state in place, so a killed one can leave an incomplete file, which the next command rejects, or an
+// empty one, which counts as a state without resources. Without a backup, an empty file comes from a lock.
+func (w *Workspace) RestoreTruncatedState() bool {
 	w.t.Helper()
 	content := w.state()
 	path := filepath.Join(w.folder, stateFile)
@@ -81,7 +81,7 @@ func (w *Workspace) PutAsideTorn() bool {
 	if json.Valid(content) || len(content) == 0 && !hasBackup {
 		return false
 	}
-	if err := os.Rename(path, path+".torn"); err != nil {
+	if err := os.Rename(path, path+".truncated"); err != nil {
 		w.t.Fatal(err)
 	}
 	if !hasBackup {
@@ -93,8 +93,8 @@ func (w *Workspace) PutAsideTorn() bool {
 	return true
 }
 
-// Tear truncates the state of a workspace in the middle.
-func (w *Workspace) Tear() {
+// TruncateState truncates the state of a workspace in the middle.
+func (w *Workspace) TruncateState() {
 	w.t.Helper()
 	content := w.Read(stateFile)
 	w.Write(stateFile, content[:len(content)/2])

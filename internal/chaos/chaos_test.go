@@ -219,7 +219,7 @@ func (r *run) destroy() {
 	if left := r.live(); err != nil || len(left) > 0 || len(r.saved()) > 0 {
 		r.Errorf("after destroy (%v), %v are left in the account and %v in the state", err, left, r.saved())
 	}
-	if err := errors.Join(r.env.NoneOwned(), r.env.NothingLeft("ssh-keys"), r.env.OnlyKeyLeft()); err != nil {
+	if err := errors.Join(r.env.NoOwnTemplate(), r.env.NothingLeft("ssh-keys"), r.env.OnlyKeyLeft()); err != nil {
 		r.Error(err)
 	}
 	r.checkLedger()

@@ -33,7 +33,7 @@ func (r *run) applyKilled() {
 	default:
 		r.logf("the apply ended before the kill")
 	}
-	if r.workspace.PutAsideTorn() {
+	if r.workspace.RestoreTruncatedState() {
 		r.logf("the incomplete state was replaced by its backup")
 	}
 	r.env.ClearFaults()

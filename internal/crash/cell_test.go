@@ -86,17 +86,17 @@ func (c *cell) breakApply() {
 	}
 	c.interceptor.setActive(false)
 	c.logOutput("broken apply", output, c.exitCode)
-	c.removeTruncatedState()
+	c.restoreTruncatedState()
 	if ctx.Err() != nil {
 		c.Fatal("the apply hung")
 	}
 }
 
-// removeTruncatedState renames a truncated state file, as the guide describes. Only a CLI that was killed may leave a
+// restoreTruncatedState renames a truncated state file, as the guide describes. Only a CLI that was killed may leave a
 // truncated file.
-func (c *cell) removeTruncatedState() {
+func (c *cell) restoreTruncatedState() {
 	c.Helper()
-	if !c.workspace.PutAsideTorn() {
+	if !c.workspace.RestoreTruncatedState() {
 		return
 	}
 	c.counts["truncated states"] = 1

@@ -41,10 +41,10 @@ func testTruncated(t *testing.T, table *table) *cell {
 	c := newCell(t, table, newInterceptor(failure{kills: true, orphans: true}, 0))
 	c.Cleanup(c.explain)
 	c.breakApply()
-	c.workspace.Tear()
+	c.workspace.TruncateState()
 	c.plan(1)       // the CLI rejects the state
 	c.exitCode = -1 // as after a kill
-	if c.removeTruncatedState(); c.counts["truncated states"] != 1 {
+	if c.restoreTruncatedState(); c.counts["truncated states"] != 1 {
 		t.Fatal("the truncated state was not detected")
 	}
 	table.check(c)

@@ -56,7 +56,7 @@ func TestAccExamples(t *testing.T) {
 			story(l)
 			l.follow(snippets[end:]...)
 			if err := errors.Join(
-				l.env.NothingLeft("instances"), l.env.NothingLeft("ssh-keys"), l.env.NoneOwned(), l.env.OnlyKeyLeft(),
+				l.env.NothingLeft("instances"), l.env.NothingLeft("ssh-keys"), l.env.NoOwnTemplate(), l.env.OnlyKeyLeft(),
 			); err != nil {
 				t.Error(err)
 			}

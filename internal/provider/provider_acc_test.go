@@ -50,7 +50,7 @@ data "gpurent_gpus" "all" {
 		t.Errorf("the plan after the apply has changes:\n%s", plan)
 	}
 	workspace.Run("destroy", "-auto-approve", "-no-color")
-	if err := errors.Join(env.NoneOwned(), env.OnlyKeyLeft()); err != nil {
+	if err := errors.Join(env.NoOwnTemplate(), env.OnlyKeyLeft()); err != nil {
 		t.Error(err)
 	}
 }

@@ -245,7 +245,7 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 			if len(diags) != 1 || diags[0].Summary != test.summary {
 				t.Errorf("%s, want %s", texts(diags), test.summary)
 			}
-			if left := env.NoneOwned() != nil; left == test.destroyed {
+			if left := env.NoOwnTemplate() != nil; left == test.destroyed {
 				t.Errorf("the template exists: %t", left)
 			}
 		})

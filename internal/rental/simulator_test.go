@@ -22,17 +22,17 @@ func TestSimulator_EveryOperation(t *testing.T) {
 	server, err := simulator.Start(t.Context(), simulator.Config{
 		Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap,
 	})
-	check(t, err)
-	t.Cleanup(func() { check(t, server.Close()) })
+	must(t, err)
+	t.Cleanup(func() { must(t, server.Close()) })
 	client, err := rental.New(rental.Config{BaseURL: server.BaseURL, APIKey: server.APIKey})
-	check(t, err)
+	must(t, err)
 	t.Cleanup(client.CloseIdleConnections)
 	ctx := t.Context()
 
 	_, err = client.GetMe(ctx)
-	check(t, err)
+	must(t, err)
 	_, err = client.GetBalance(ctx)
-	check(t, err)
+	must(t, err)
 	count(t, client.ListTransactions(ctx, rental.ListOptions{PageSize: 1}), 1)
 	count(t, client.ListGPUs(ctx, rental.ListOptions{}), 10)
 	count(t, client.ListOffers(ctx, rental.OfferQuery{ListOptions: rental.ListOptions{PageSize: 7}}), 60)
@@ -40,19 +40,19 @@ func TestSimulator_EveryOperation(t *testing.T) {
 		Name: "Mine", Image: "ubuntu:24.04", Description: "d", LaunchMode: rental.LaunchJupyter, Ports: []int64{8888, 6006},
 		Env: map[string]string{"A": "1"}, OnStart: "true", MinDiskGB: 20, RecommendedDiskGB: 30,
 	})
-	check(t, err)
+	must(t, err)
 	count(t, client.ListTemplates(ctx, rental.ListOptions{PageSize: 3}), 3)
-	check(t, client.DeleteTemplate(ctx, created.Slug))
+	must(t, client.DeleteTemplate(ctx, created.Slug))
 	sshKey, err := client.CreateSSHKey(ctx, rental.SSHKeyCreate{Name: "laptop", PublicKey: publicKey})
-	check(t, err)
+	must(t, err)
 	count(t, client.ListSSHKeys(ctx, rental.ListOptions{}), 1)
-	check(t, client.DeleteSSHKey(ctx, sshKey.ID))
+	must(t, client.DeleteSSHKey(ctx, sshKey.ID))
 	apiKey, err := client.CreateAPIKey(ctx, rental.APIKeyCreate{
 		Name: "ci", Scopes: []string{rental.ScopeUserRead}, ExpiresInDays: new(int64(3)),
 	})
-	check(t, err)
+	must(t, err)
 	count(t, client.ListAPIKeys(ctx, rental.ListOptions{}), 2)
-	check(t, client.DeleteAPIKey(ctx, apiKey.ID))
+	must(t, client.DeleteAPIKey(ctx, apiKey.ID))
 	rentOne(ctx, t, client)
 	login(ctx, t, client, server)
 
@@ -64,7 +64,7 @@ func TestSimulator_EveryOperation(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func rentOne(ctx context.Context, t *testing.T, client *rental.Client) {
 	t.Helper()
 	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}, MaxPriceKopH: new(int64(100_000))}
 	offer, err := client.GetOffer(ctx, count(t, client.ListOffers(ctx, query), 1)[0].ID)
-	check(t, err)
+	must(t, err)
 	order := rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Name: "one", SSHKeyIDs: []string{}}
 	created, replay, err := client.CreateInstance(ctx, "once", order)
 	if err != nil || replay != rental.NotReplayed {
@@ -100,7 +100,7 @@ func rentOne(ctx context.Context, t *testing.T, client *rental.Client) {
 		t.Helper()
 		for range 50 {
 			inst, err := client.GetInstance(ctx, created.ID)
-			check(t, err)
+			must(t, err)
 			if inst.Status == status {
 				return
 			}
@@ -109,17 +109,17 @@ func rentOne(ctx context.Context, t *testing.T, client *rental.Client) {
 	}
 	waitFor(rental.StatusRunning)
 	_, err = client.GetInstanceLogs(ctx, created.ID, 2)
-	check(t, err)
+	must(t, err)
 	_, err = client.UpdateInstance(ctx, created.ID, rental.InstanceUpdate{})
-	check(t, err)
+	must(t, err)
 	_, err = client.StopInstance(ctx, created.ID)
-	check(t, err)
+	must(t, err)
 	waitFor(rental.StatusStopped)
 	_, err = client.StartInstance(ctx, created.ID)
-	check(t, err)
+	must(t, err)
 	waitFor(rental.StatusRunning)
 	_, err = client.DeleteInstance(ctx, created.ID)
-	check(t, err)
+	must(t, err)
 	waitFor(rental.StatusDestroyed)
 	count(t, client.ListInstances(ctx, rental.ListInstancesQuery{Status: rental.ListAll}), 1)
 }
@@ -127,15 +127,15 @@ func rentOne(ctx context.Context, t *testing.T, client *rental.Client) {
 func login(ctx context.Context, t *testing.T, client *rental.Client, server *simulator.Server) {
 	t.Helper()
 	code, err := client.CreateDeviceCode(ctx, "test")
-	check(t, err)
+	must(t, err)
 	server.Advance(time.Minute)
 	if _, err := client.CreateDeviceToken(ctx, code.DeviceCode); !rental.HasCode(err, rental.CodeAuthorizationPending) {
 		t.Errorf("before the approval: %v", err)
 	}
-	check(t, server.DecideDeviceCode(code.UserCode, true))
+	must(t, server.DecideDeviceCode(code.UserCode, true))
 	server.Advance(time.Minute)
 	_, err = client.CreateDeviceToken(ctx, code.DeviceCode)
-	check(t, err)
+	must(t, err)
 	server.Advance(time.Minute)
 	if _, err := client.CreateDeviceToken(ctx, code.DeviceCode); !rental.HasCode(err, rental.CodeExpiredToken) {
 		t.Errorf("used twice: %v", err)

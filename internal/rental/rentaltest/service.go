@@ -26,8 +26,6 @@ type Service struct {
 	Stale time.Time
 	// Current: the response to the request itself does not lag.
 	Current bool
-	// BidKopH is the price of a new bid, kopecks per hour.
-	BidKopH int64
 	// On handles a request such as "start", "logs", "DELETE" or "GET" with a status; 0 cuts the connection.
 	On map[string]func(*Service) int
 	// Ahead is how far the clock of the service is ahead of the local one.
@@ -54,11 +52,13 @@ const ID = "ins_1"
 // Key is an API key.
 var Key = "test" + strings.Repeat("0", 40)
 
+// bidKopH is the price of a new bid, kopecks per hour.
+const bidKopH = 1000
+
 // New returns a service with an instance.
 func New(kind rental.RentalType, status rental.InstanceStatus, desired rental.DesiredState) *Service {
 	return &Service{
-		On:      map[string]func(*Service) int{},
-		BidKopH: 1000,
+		On: map[string]func(*Service) int{},
 		Inst: rental.Instance{
 			ID: ID, Type: kind, Status: status, DesiredState: desired, Template: rental.TemplateRef{Slug: "pytorch"},
 			Price: rental.InstancePrice{RunningKopH: 1010, StoppedKopH: 10},
@@ -172,8 +172,8 @@ func (s *Service) response(req *http.Request) (status int, response any) {
 	case strings.Contains(req.URL.Path, "/offers/"):
 		gpu := map[string]any{"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24}
 		price := map[string]any{
-			"on_demand_kop_h":      2 * s.BidKopH,
-			"interruptible_kop_h":  s.BidKopH,
+			"on_demand_kop_h":      2 * bidKopH,
+			"interruptible_kop_h":  bidKopH,
 			"storage_kop_gb_month": 0,
 			"traffic_kop_gb":       0,
 		}

@@ -81,7 +81,7 @@ func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 		}
 	}
 	workspace.Run("destroy", "-auto-approve", "-no-color")
-	if err := errors.Join(env.NoneOwned(), env.OnlyKeyLeft()); err != nil {
+	if err := errors.Join(env.NoOwnTemplate(), env.OnlyKeyLeft()); err != nil {
 		t.Error(err)
 	}
 }

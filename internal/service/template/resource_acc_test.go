@@ -56,7 +56,7 @@ func TestAccTemplate_createReplaceImport(t *testing.T) {
 				},
 			},
 		},
-		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
+		CheckDestroy: func(*terraform.State) error { return env.NoOwnTemplate() },
 	})
 }
 
@@ -127,7 +127,7 @@ func TestAccTemplate_emptyDescription(t *testing.T) {
 				ConfigStateChecks: description(knownvalue.Null()),
 			},
 		},
-		CheckDestroy: func(*terraform.State) error { return env.NoneOwned() },
+		CheckDestroy: func(*terraform.State) error { return env.NoOwnTemplate() },
 	})
 }
 
