@@ -96,8 +96,8 @@ func TestConverge_Conditions(t *testing.T) {
 			missing: "ssh_reachable", text: "no SSH version",
 		},
 		"page fails": {
-			conditions: all, banner: version, status: 503, log: "READY",
-			missing: "urls_reachable", text: "Jupyter: the page answers with status 503",
+			conditions: all, banner: version, status: 500, log: "READY",
+			missing: "urls_reachable", text: "Jupyter: the page answers with status 500",
 		},
 		"no line matches": {
 			conditions: all, banner: version, status: 200, log: "not READY",

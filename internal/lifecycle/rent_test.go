@@ -81,6 +81,7 @@ func TestFill_TakesOnlyALostInstance(t *testing.T) {
 		"created in the future":           {time.Hour, inTheFuture, Object{}, failure.NotLost},
 		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, ""},
 		"another object has it":           {AnyAge, nil, stranger, failure.InUse},
+		"another object has it, older":    {0, nil, stranger, failure.InUse},
 		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, ""},
 		"another disk": {
 			time.Hour, func(i *rental.Instance) { i.DiskGB = 70 }, Object{}, failure.OtherArguments,
@@ -169,21 +170,24 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 // that differs is an error.
 func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
-		lost, omitted bool
-		diskGB        int64 // of the instance that the API replays
-		want          failure.Kind
+		lost    bool          // the response to the creation of the instance
+		created time.Duration // time from the creation to the instance that the API replays; 0 if the API omits it
+		diskGB  int64
+		want    failure.Kind
 	}{
-		"lost":                    {true, false, 60, ""},
-		"lost, without a time":    {true, true, 60, ""},
-		"lost, with another disk": {true, false, 30, failure.OtherArguments},
-		"created by another run":  {false, false, 60, failure.NotLost},
-		"of another run, no time": {false, true, 60, failure.NotLost},
+		"lost":                    {true, time.Second, 60, ""},
+		"lost, without a time":    {true, 0, 60, ""},
+		"lost, with another disk": {true, time.Second, 30, failure.OtherArguments},
+		"lost, but older":         {true, -time.Minute, 60, failure.NotLost},
+		"created by another run":  {false, time.Second, 60, failure.NotLost},
+		"of another run, no time": {false, 0, 60, failure.NotLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 			change := func(inst *rental.Instance) {
-				if inst.DiskGB = test.diskGB; test.omitted {
-					inst.CreatedAt = time.Time{}
+				inst.DiskGB, inst.CreatedAt = test.diskGB, time.Time{}
+				if test.created != 0 {
+					inst.CreatedAt = time.Now().Add(test.created)
 				}
 			}
 			api.After = func(inst *rental.Instance) error {
@@ -193,7 +197,7 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 			withMarket(t, api, func(t *testing.T, m *Manager) {
 				order := newOrder("key")
 				if !test.lost {
-					inst := ordered("ins_other", -time.Second) // after Fill begins
+					inst := ordered("ins_other", 0)
 					change(&inst)
 					api.Add(order.Keys.Key(1), inst)
 				}
@@ -396,18 +400,22 @@ func TestFill_Discards(t *testing.T) {
 		kind   failure.Kind
 		limit  failure.Limit
 		sent   string
+		ends   bool // the context, while the instance is created
 	}{
-		"as ordered":           {change: price(100)},
-		"above the cap":        {price(201), false, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1"},
-		"above the cap, later": {price(201), true, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1"},
+		"as ordered": {change: price(100)},
+		"above the cap, interrupted": {
+			price(201), false, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", true,
+		},
+		"above the cap":        {price(201), false, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", false},
+		"above the cap, later": {price(201), true, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", false},
 		"above the cap, an earlier run's": {
-			price(201), false, true, failure.AboveLimit, failure.MaxPrice, "stop ins_off_1",
+			price(201), false, true, failure.AboveLimit, failure.MaxPrice, "stop ins_off_1", false,
 		},
 		"within the limit":       {change: price(150)},
-		"above the limit":        {price(151), false, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1"},
-		"above the limit, later": {price(151), true, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1"},
-		"a smaller disk":         {disk, false, false, failure.NotAsRequested, 0, "destroy ins_off_1"},
-		"a smaller disk, later":  {disk, true, false, failure.NotAsRequested, 0, "destroy ins_off_1"},
+		"above the limit":        {price(151), false, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1", false},
+		"above the limit, later": {price(151), true, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1", false},
+		"a smaller disk":         {disk, false, false, failure.NotAsRequested, 0, "destroy ins_off_1", false},
+		"a smaller disk, later":  {disk, true, false, failure.NotAsRequested, 0, "destroy ins_off_1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
@@ -423,9 +431,14 @@ func TestFill_Discards(t *testing.T) {
 						api.Actual[rented.ID] = inst
 					}
 				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
 				api.After = func(inst *rental.Instance) error {
 					if !test.later {
 						test.change(inst)
+					}
+					if test.ends {
+						cancel()
 					}
 					return nil
 				}
@@ -434,7 +447,7 @@ func TestFill_Discards(t *testing.T) {
 					test.change(&inst)
 					api.Add(order.Keys.Key(1), inst)
 				}
-				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
+				rented, err := m.Fill(ctx, order, offerAt("off_1", 100))
 				e, removal := failure.As(err), failure.NothingRequested
 				switch {
 				case test.known:

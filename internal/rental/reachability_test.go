@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,8 +55,13 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := waitingClient(t, test.transport)
-				start := time.Now()
+				start, late := time.Now(), atomic.Int32{}
+				client := waitingClient(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+					if time.Since(start) >= firstAnswerTimeout {
+						late.Add(1)
+					}
+					return test.transport.RoundTrip(req)
+				}))
 				check := func(err error) {
 					took := time.Since(start)
 					inTime := took >= firstAnswerTimeout && took <= firstAnswerTimeout+leastTime
@@ -72,6 +78,9 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 					})
 				}
 				calls.Wait()
+				if n := late.Load(); n > 1 { // its end shows that the API does not answer
+					t.Errorf("%d attempts began after %s", n, firstAnswerTimeout)
+				}
 				sent := test.transport.attempts()
 				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
 				check(err)
