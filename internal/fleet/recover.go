@@ -75,7 +75,7 @@ func (r *run) recover(ctx context.Context, changes []Change, named map[int][]ren
 		switch {
 		case found[i].ID == "":
 		case first != nil && !r.Exists:
-			r.Lifecycle.Owners.Release(found[i].ID, r.Object)
+			r.Lifecycle.Owners.Release(found[i].ID)
 		default:
 			r.keep(change, found[i])
 		}

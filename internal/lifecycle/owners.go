@@ -49,13 +49,11 @@ func (o *Owners) destroyed(id string) {
 	o.set(id, object)
 }
 
-// Release gives up an instance that an object has.
-func (o *Owners) Release(id string, object Object) {
+// Release gives up an instance that [Manager.Recover] has claimed.
+func (o *Owners) Release(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.objects[id].Token == object.Token {
-		delete(o.objects, id)
-	}
+	delete(o.objects, id)
 }
 
 // Owner returns the object that has an instance.

@@ -188,6 +188,22 @@ func TestPoller_SlowRequest(t *testing.T) {
 	})
 }
 
+// A listing that began before a wait does not show what was requested before it.
+func TestPoller_ListingInFlight(t *testing.T) {
+	api := &fakeAPI{reads: map[string]int{"a": 1, "b": 1, "c": 1}}
+	slow := func(req *http.Request) (*http.Response, error) {
+		time.Sleep(20 * time.Second)
+		return api.RoundTrip(req)
+	}
+	poll(t, transport(slow), func(t *testing.T, p *poller) {
+		go func() { _ = waitForAll(t.Context(), p, "a", "b") }() //nolint:errcheck // the first listing
+		time.Sleep(10 * time.Second)
+		if err := waitForAll(t.Context(), p, "c"); err != nil || api.pages != 2 {
+			t.Errorf("%d listings, want 2: %v", api.pages, err)
+		}
+	})
+}
+
 // What was read before a wait is not returned from a cache afterwards.
 func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
 	poll(t, &fakeAPI{reads: map[string]int{"a": 5}}, func(t *testing.T, p *poller) {

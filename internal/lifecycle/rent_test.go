@@ -284,7 +284,7 @@ func TestRecover(t *testing.T) {
 		if err != nil || !m.Owners.Has("ins_1") {
 			t.Fatalf("got %+v, %v", rented, err)
 		}
-		if m.Owners.Release(rented.ID, order.Object); m.Owners.Has("ins_1") {
+		if m.Owners.Release(rented.ID); m.Owners.Has("ins_1") {
 			t.Error("the object has the instance")
 		}
 		if rented, err = m.Finish(t.Context(), order, rented); err != nil || !rented.Recovered || len(api.Rented) > 0 {

@@ -141,6 +141,25 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 	}
 }
 
+// What may be rented decides where the others are rented.
+func TestRent_OutcomeUnknownKeepsCountry(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100, "off_a_de_1": 200})
+	api.Refused["off_a_ru_1"] = 503
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		d := demand(2)
+		d.SameCountry = true
+		search := m.Search(d)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if _, err := search.Rent(ctx, order("key"), nil); failure.KindOf(err) != failure.OutcomeUnknown {
+			t.Fatalf("got %v", err)
+		}
+		if other, err := search.Take(t.Context(), 1, 1, false, 0, nil); failure.KindOf(err) != failure.NoOffer {
+			t.Errorf("got %v, %v", other, err)
+		}
+	})
+}
+
 // An offer is reserved while something is rented from it, and afterwards as long as lists may contain it.
 func TestRent_EndsReservations(t *testing.T) {
 	named := func(code int) func(*rentaltest.Market) {

@@ -417,6 +417,16 @@ func TestAccount_Unreadable(t *testing.T) {
 }
 
 // What is left does not contain what is held.
+// A reading that another one has overtaken does not return.
+func TestLedger_OlderReading(t *testing.T) {
+	l, began := NewLedger(failure.MaxBurn, 100), time.Now()
+	l.observe(reading{listed: map[string]int64{"a": 30}, began: began.Add(time.Second)})
+	l.observe(reading{listed: map[string]int64{"a": 90}, began: began})
+	if left := l.Left(); left != 70 {
+		t.Errorf("%d are left, want 70", left)
+	}
+}
+
 func TestLedger_Left(t *testing.T) {
 	l := NewLedger(failure.MaxTotal, 100)
 	l.Set("a", 30)
