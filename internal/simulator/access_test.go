@@ -21,7 +21,7 @@ const decision = `name="decision" value="approve"`
 // origin for the browser, so only the host name shows it.
 func TestAccess_OtherMachinesAndSites(t *testing.T) {
 	r := newRig(t)
-	approval := "/device?code=" + text(r.login(), "user_code")
+	approval := "/device?code=" + r.login().text("user_code")
 	const here, local = "127.0.0.1:5", "127.0.0.1:8474"
 	for _, c := range []struct {
 		name, peer, host, header, value string
@@ -67,7 +67,7 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 func TestApprovalPage(t *testing.T) {
 	r := newRig(t)
 	login := r.login()
-	complete, err := url.Parse(text(login, "verification_uri_complete"))
+	complete, err := url.Parse(login.text("verification_uri_complete"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestApprovalPage(t *testing.T) {
 		{"same-origin", here, "approve", 200},
 		{"same-origin", here, "deny", 409}, // a second decision
 	} {
-		form := url.Values{"code": {text(login, "user_code")}, "decision": {c.decision}}
+		form := url.Values{"code": {login.text("user_code")}, "decision": {c.decision}}
 		r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", c.origin).
 			with("Sec-Fetch-Site", c.site).raw("POST", "/device", strings.NewReader(form.Encode())).want(c.status)
 	}
@@ -97,14 +97,14 @@ func TestApprovalPage(t *testing.T) {
 func TestDecideDeviceCode(t *testing.T) {
 	r := newRig(t)
 	login := r.login()
-	typed := strings.ToLower(strings.ReplaceAll(text(login, "user_code"), "-", ""))
+	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
 	if err := r.DecideDeviceCode(typed, true); err != nil {
 		t.Fatal(err)
 	}
 	r.poll(login).want(200)
 	expired := r.login()
 	r.Advance(10 * time.Minute)
-	if r.DecideDeviceCode(text(expired, "user_code"), true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
+	if r.DecideDeviceCode(expired.text("user_code"), true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
 		t.Error("an expired or unknown code was approved")
 	}
 }
@@ -115,22 +115,22 @@ func TestLog_HasNoSecrets(t *testing.T) {
 		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	})
 	var issued struct{ Secret string }
-	r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
+	r.post("/api-keys", object{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
 	login := r.login()
-	if err := r.DecideDeviceCode(text(login, "user_code"), true); err != nil {
+	if err := r.DecideDeviceCode(login.text("user_code"), true); err != nil {
 		t.Fatal(err)
 	}
 	var token struct {
 		Key string `json:"api_key"`
 	}
 	r.poll(login).want(200).into(&token)
-	r.as(token.Key).do("GET", "/me", nil).want(200)
-	r.do("GET", "/offers?limit=0", nil).want(422)
+	r.as(token.Key).get("/me").want(200)
+	r.get("/offers?limit=0").want(422)
 	seen := log.String()
 	for _, q := range r.Requests() {
 		seen += q.Path + q.Query + q.KeyID
 	}
-	for _, secret := range []string{testKey, issued.Secret, token.Key, text(login, "device_code")} {
+	for _, secret := range []string{testKey, issued.Secret, token.Key, login.text("device_code")} {
 		if strings.Contains(seen, secret) {
 			t.Error("a secret was logged")
 		}

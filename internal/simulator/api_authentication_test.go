@@ -23,9 +23,9 @@ func bodyOf(op apidoc.Operation) any {
 	case "":
 		return nil
 	case "DeviceCodeCreate":
-		return m{"client_name": 1}
+		return object{"client_name": 1}
 	}
-	return m{}
+	return object{}
 }
 
 // checkAccess calls all operations. Each must fail with the code that the function returns; "" means that it must not
@@ -47,7 +47,7 @@ func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) s
 func TestAccess_Scopes(t *testing.T) {
 	r := newAccount(t)
 	for _, scope := range scopes {
-		instance := text(r.booted(nil), "id")
+		instance := r.booted(nil).text("id")
 		secret, _ := r.newKey(scope)
 		r.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
@@ -63,7 +63,7 @@ func TestAccess_Unauthorized(t *testing.T) {
 	r := newAccount(t)
 	revoked, id := r.newKey(scopes...)
 	r.delete("/api-keys/" + id).want(http.StatusNoContent)
-	expired := r.post("/api-keys", m{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
+	expired := r.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
 	r.Advance(24 * time.Hour)
 	anonymous := r.as("")
 	refused := func(optional string) func(op apidoc.Operation) string {
@@ -78,7 +78,7 @@ func TestAccess_Unauthorized(t *testing.T) {
 		}
 	}
 	for _, header := range []string{"Bearer " + strings.Repeat("x", 44), "Bearer " + revoked, "Bearer " +
-		text(expired, "secret"), r.key, "Basic " + r.key, "Token " + r.key, "Bearer", "Bearer ", "Bearer=" + r.key,
+		expired.text("secret"), r.key, "Basic " + r.key, "Token " + r.key, "Bearer", "Bearer ", "Bearer=" + r.key,
 		"Bearer " + r.key[:43], "Bearer " + r.key + " " + r.key} {
 		anonymous.with("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
 	}
@@ -93,14 +93,14 @@ func TestAccess_Unauthorized(t *testing.T) {
 
 func TestAccess_BlockedAccount(t *testing.T) {
 	r := newAccount(t)
-	r.setAccount(m{"blocked": true})
+	r.setAccount(object{"blocked": true})
 	r.checkAccess("blocked", "none", func(op apidoc.Operation) string {
 		if op.Scope == "public" || op.Scope == "optional" {
 			return ""
 		}
 		return "forbidden"
 	})
-	r.setAccount(m{"blocked": false})
+	r.setAccount(object{"blocked": false})
 	r.get("/me").ok()
 }
 
@@ -110,11 +110,11 @@ func TestAccess_OwnTemplates(t *testing.T) {
 	slug := r.newTemplate()
 	weak, _ := r.newKey("billing:read")
 	check(t, r.lists("/templates", slug) && r.as(weak).lists("/templates", slug), "the key does not list its template")
-	r.setAccount(m{"blocked": true})
+	r.setAccount(object{"blocked": true})
 	check(t, r.lists("/templates", slug), "a blocked account does not list its template")
 	own := 0
 	for _, o := range r.list("/templates") {
-		if text(o, "owner") == "me" {
+		if o.text("owner") == "me" {
 			own++
 			equal(t, "public", o["public"], any(false))
 		}
@@ -123,6 +123,6 @@ func TestAccess_OwnTemplates(t *testing.T) {
 	public := r.as("").list("/templates")
 	equal(t, "templates without a key", len(public), len(r.list("/templates"))-1)
 	for _, o := range public {
-		equal(t, "owner without a key", text(o, "owner"), "catalog")
+		equal(t, "owner without a key", o.text("owner"), "catalog")
 	}
 }

@@ -13,35 +13,35 @@ import (
 // Chapter "Terminal login".
 
 // login starts a device login.
-func (r *rig) login() m {
+func (r *rig) login() object {
 	r.t.Helper()
-	return r.as("").post("/auth/device", m{"client_name": "terminal"}).ok()
+	return r.as("").post("/auth/device", object{"client_name": "terminal"}).ok()
 }
 
-func (r *rig) poll(login m) response {
+func (r *rig) poll(login object) response {
 	r.t.Helper()
-	return r.as("").post("/auth/device/token", m{"device_code": login["device_code"]})
+	return r.as("").post("/auth/device/token", object{"device_code": login["device_code"]})
 }
 
-func (r *rig) decide(login m, decision string) {
+func (r *rig) decide(login object, decision string) {
 	r.t.Helper()
-	path := "/device-codes/" + text(login, "user_code")
-	r.control(http.MethodPost, path, m{"decision": decision}).want(http.StatusNoContent)
+	path := "/device-codes/" + login.text("user_code")
+	r.control(http.MethodPost, path, object{"decision": decision}).want(http.StatusNoContent)
 }
 
 func TestDevice_Code(t *testing.T) {
 	r := newAccount(t)
 	o, another := r.login(), r.login()
-	equal(t, "expires_in", integer(o, "expires_in"), 600)
-	complete := text(o, "verification_uri_complete")
-	check(t, strings.HasPrefix(complete, text(o, "verification_uri")) &&
-		strings.Contains(complete, url.QueryEscape(text(o, "user_code"))), "verification_uri_complete %q", complete)
-	check(t, !strings.Contains(complete, text(o, "device_code")), "verification_uri_complete contains the device code")
+	equal(t, "expires_in", o.integer("expires_in"), 600)
+	complete := o.text("verification_uri_complete")
+	check(t, strings.HasPrefix(complete, o.text("verification_uri")) &&
+		strings.Contains(complete, url.QueryEscape(o.text("user_code"))), "verification_uri_complete %q", complete)
+	check(t, !strings.Contains(complete, o.text("device_code")), "verification_uri_complete contains the device code")
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
-	checkBounds("DeviceCodeCreate", m{}, func(body m) response { return r.as("").post("/auth/device", body) })
+	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return r.as("").post("/auth/device", body) })
 	for _, f := range apidoc.Fields("DeviceTokenCreate") {
-		checkField(m{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body m) response {
+		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) response {
 			return r.as("").post("/auth/device/token", body)
 		})
 	}
@@ -50,18 +50,18 @@ func TestDevice_Code(t *testing.T) {
 func TestDevice_TokenOnce(t *testing.T) {
 	r := newAccount(t)
 	login := r.login()
-	interval := time.Duration(integer(login, "interval")) * time.Second
+	interval := time.Duration(login.integer("interval")) * time.Second
 	r.poll(login).failsWith("authorization_pending")
 	r.Advance(interval)
 	r.poll(login).failsWith("authorization_pending")
 	r.decide(login, "approve")
 	r.Advance(interval)
 	token := r.poll(login).ok()
-	r.as(text(token, "api_key")).get("/balance").ok()
+	r.as(token.text("api_key")).get("/balance").ok()
 	key := r.list("/api-keys")[1]
 	equal(t, "id of the key", key["id"], token["key_id"])
-	equal(t, "source", text(key, "source"), "cli")
-	equal(t, "user.email", text(token, "user.email"), text(r.get("/me").ok(), "email"))
+	equal(t, "source", key.text("source"), "cli")
+	equal(t, "user.email", token.text("user.email"), r.get("/me").ok().text("email"))
 	r.Advance(interval)
 	r.poll(login).failsWith("expired_token")
 }
@@ -69,7 +69,7 @@ func TestDevice_TokenOnce(t *testing.T) {
 func TestDevice_SlowDown(t *testing.T) {
 	r := newAccount(t)
 	login := r.login()
-	interval := time.Duration(integer(login, "interval")) * time.Second
+	interval := time.Duration(login.integer("interval")) * time.Second
 	r.poll(login).failsWith("authorization_pending")
 	r.Advance(interval - time.Second)
 	r.poll(login).failsWith("slow_down")
@@ -91,5 +91,5 @@ func TestDevice_CodeExpires(t *testing.T) {
 	r.Advance(time.Second)
 	r.poll(old).failsWith("expired_token")
 	r.poll(approved).failsWith("expired_token")
-	r.poll(m{"device_code": "unknown"}).failsWith("expired_token")
+	r.poll(object{"device_code": "unknown"}).failsWith("expired_token")
 }

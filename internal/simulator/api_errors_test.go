@@ -11,7 +11,7 @@ import (
 func TestErrors_Language(t *testing.T) {
 	r := newAccount(t)
 	weak, _ := r.newKey("user:read")
-	instance := text(r.booted(nil), "id")
+	instance := r.booted(nil).text("id")
 	causes := map[string]func(r *rig) response{
 		"unauthorized":          func(r *rig) response { return r.as("").get("/me") },
 		"forbidden":             func(r *rig) response { return r.as(weak).get("/balance") },
@@ -19,7 +19,7 @@ func TestErrors_Language(t *testing.T) {
 		"conflict":              func(r *rig) response { return r.action(instance, "start") },
 		"validation_error":      func(r *rig) response { return r.get("/instances?limit=0") },
 		"authorization_pending": func(r *rig) response { return r.poll(r.login()) },
-		"expired_token":         func(r *rig) response { return r.poll(m{"device_code": "x"}) },
+		"expired_token":         func(r *rig) response { return r.poll(object{"device_code": "x"}) },
 		"access_denied": func(r *rig) response {
 			login := r.login()
 			r.decide(login, "deny")
@@ -27,8 +27,8 @@ func TestErrors_Language(t *testing.T) {
 		},
 		"slow_down": func(r *rig) response { login := r.login(); r.poll(login); return r.poll(login) },
 		"insufficient_funds": func(r *rig) response {
-			r.setAccount(m{"balance_kop": 0})
-			defer r.setAccount(m{"balance_kop": 1_000_000_000})
+			r.setAccount(object{"balance_kop": 0})
+			defer r.setAccount(object{"balance_kop": 1_000_000_000})
 			return r.create(unique("key"), r.rentBody())
 		},
 	}
@@ -40,7 +40,7 @@ func TestErrors_Language(t *testing.T) {
 		} {
 			a := cause(r.with("Accept-Language", header))
 			a.failsWith(code)
-			message := text(a.object(), "error.message")
+			message := a.object().text("error.message")
 			equal(t, code+" in "+header+": Russian in "+message, cyrillic.MatchString(message), russian)
 		}
 	}
@@ -49,15 +49,15 @@ func TestErrors_Language(t *testing.T) {
 // TestErrors_Issues sends several invalid fields at once. Each is an issue, and no other field is.
 func TestErrors_Issues(t *testing.T) {
 	r := newAccount(t)
-	a := r.post("/templates", m{"name": "x", "image": 1, "ports": "none", "min_disk_gb": 1, "launch_mode": "boat",
+	a := r.post("/templates", object{"name": "x", "image": 1, "ports": "none", "min_disk_gb": 1, "launch_mode": "boat",
 		"description": "right"})
 	for _, field := range []string{"name", "image", "ports", "min_disk_gb", "launch_mode"} {
 		a.invalid(field)
 	}
-	equal(t, "issues of a body", len(a.failsWith("validation_error")["issues"].([]any)), 5)
+	equal(t, "issues of a body", len(a.failsWith("validation_error").objects("issues")), 5)
 	b := r.get("/offers?limit=0&order=x&cursor=x&gpu=rtx_4090")
 	for _, field := range []string{"limit", "order", "cursor"} {
 		b.invalid(field)
 	}
-	equal(t, "issues of a query", len(b.failsWith("validation_error")["issues"].([]any)), 3)
+	equal(t, "issues of a query", len(b.failsWith("validation_error").objects("issues")), 3)
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,43 +34,61 @@ func newAccount(t *testing.T, change ...func(*simulator.Config)) *rig {
 	r := newRig(t, append(change, func(c *simulator.Config) {
 		c.Seed, c.Boot, c.Start = 20260, 0, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	})...)
-	r.setAccount(m{"balance_kop": 1_000_000_000, "max_instances": 1000})
+	r.setAccount(object{"balance_kop": 1_000_000_000, "max_instances": 1000})
 	return r
 }
 
-func (r *rig) setAccount(set m) {
+func (r *rig) setAccount(set object) {
 	r.t.Helper()
 	r.control(http.MethodPatch, "/account", set).want(http.StatusOK)
 }
 
-func (r *rig) setOffer(id string, set m) {
+func (r *rig) setOffer(id string, set object) {
 	r.t.Helper()
 	r.control(http.MethodPatch, "/offers/"+id, set).want(http.StatusOK)
 }
 
-func (r *rig) setInstance(id string, set m) {
+func (r *rig) setInstance(id string, set object) {
 	r.t.Helper()
 	r.control(http.MethodPatch, "/instances/"+id, set).want(http.StatusOK)
 }
 
-// page returns one page of a list.
-func (r *rig) page(path string) (items []m, next string) {
+// page returns one page of a list. The cursor of the next page is "" on the last page.
+func (r *rig) page(path string) (items []object, next string) {
 	r.t.Helper()
 	o := r.get(path).ok()
-	for _, item := range o["data"].([]any) {
-		items = append(items, item.(m))
-	}
-	return items, text(o, "next_cursor")
+	return o.objects("data"), o.text("next_cursor")
 }
 
 // list reads a list in large pages.
-func (r *rig) list(path string) []m { r.t.Helper(); return list[m](r, path, 200) }
+func (r *rig) list(path string) []object { r.t.Helper(); return r.listInPages(path, 200, nil) }
+
+// listInPages reads a list in pages of a size. It calls between, if any, after each page but the last.
+func (r *rig) listInPages(path string, size int, between func(page int)) (all []object) {
+	r.t.Helper()
+	path = join(path, fmt.Sprintf("limit=%d", size))
+	cursor := ""
+	for n := 1; ; n++ {
+		items, next := r.page(path + cursor)
+		all = append(all, items...)
+		if n > 1 && len(items) == 0 || next != "" && len(items) != size {
+			r.t.Fatalf("%s: %d items on a page with the next cursor %q", path, len(items), next)
+		}
+		if next == "" {
+			return all
+		}
+		if between != nil {
+			between(n)
+		}
+		cursor = "&" + after(next)
+	}
+}
 
 // ids returns the ids or slugs of a list in its order.
-func ids(items []m) []string {
+func ids(items []object) []string {
 	var all []string
 	for _, o := range items {
-		all = append(all, text(o, "id")+text(o, "slug"))
+		all = append(all, o.text("id")+o.text("slug"))
 	}
 	return all
 }
@@ -82,34 +99,8 @@ func (r *rig) lists(path, id string) bool {
 	return slices.Contains(ids(r.list(path)), id)
 }
 
-// at returns a member by its path, such as "gpu.slug"; nil if it is null or missing.
-func at(o m, path string) any {
-	var value any = o
-	for name := range strings.SplitSeq(path, ".") {
-		members, _ := value.(m)
-		value = members[name]
-	}
-	return value
-}
-
-func text(o m, path string) string { v, _ := at(o, path).(string); return v }
-
-// integer returns an integer; 0 if it is null or missing.
-func integer(o m, path string) int64 { v, _ := number(o, path); return int64(v) }
-
-// number returns a number; known is false if it is null or missing.
-func number(o m, path string) (v float64, known bool) {
-	v, known = at(o, path).(float64)
-	return v, known
-}
-
-func timeOf(o m, path string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, text(o, path)) //nolint:errcheck // the contract checks the format
-	return at
-}
-
-// short formats a value for a comparison or a message.
-func short(value any) string {
+// asJSON formats a value for a comparison or a message.
+func asJSON(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err.Error()
@@ -123,13 +114,13 @@ var serial atomic.Int64
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, serial.Add(1)) }
 
 // rentBody returns a valid body of POST /instances for the cheapest offer with both prices.
-func (r *rig) rentBody() m { r.t.Helper(); return r.rentBodyWithDisk(200) }
+func (r *rig) rentBody() object { r.t.Helper(); return r.rentBodyWithDisk(200) }
 
 // rentBodyWithDisk returns a valid body for an offer with at least that disk in GB.
-func (r *rig) rentBodyWithDisk(diskGB int64) m {
+func (r *rig) rentBodyWithDisk(diskGB int64) object {
 	r.t.Helper()
 	offers, _ := r.page(fmt.Sprintf("/offers?type=interruptible&min_disk_gb=%d", diskGB))
-	return m{"offer_id": offers[0]["id"], "template": "ubuntu", "disk_gb": 10}
+	return object{"offer_id": offers[0]["id"], "template": "ubuntu", "disk_gb": 10}
 }
 
 // create sends POST /instances with an Idempotency-Key.
@@ -139,7 +130,7 @@ func (r *rig) create(key string, body any) response {
 }
 
 // rented creates an instance from a valid body with changes.
-func (r *rig) rented(change m) m {
+func (r *rig) rented(change object) object {
 	r.t.Helper()
 	body := r.rentBody()
 	for name, value := range change {
@@ -160,13 +151,13 @@ func (r *rig) offerOf(id string) string {
 }
 
 // fields reads an instance.
-func (r *rig) fields(id string) m { r.t.Helper(); return r.get("/instances/" + id).ok() }
+func (r *rig) fields(id string) object { r.t.Helper(); return r.get("/instances/" + id).ok() }
 
 // waitFor advances the clock by seconds until the instance has a status. It returns all statuses that it saw.
 func (r *rig) waitFor(id, status string) (seen []string) {
 	r.t.Helper()
 	for range 600 {
-		now := text(r.fields(id), "status")
+		now := r.fields(id).text("status")
 		if len(seen) == 0 || seen[len(seen)-1] != now {
 			seen = append(seen, now)
 		}
@@ -180,9 +171,9 @@ func (r *rig) waitFor(id, status string) (seen []string) {
 }
 
 // booted creates an instance and waits until it is running and has its address.
-func (r *rig) booted(change m) m {
+func (r *rig) booted(change object) object {
 	r.t.Helper()
-	id := text(r.rented(change), "id")
+	id := r.rented(change).text("id")
 	r.waitFor(id, "running")
 	r.Advance(time.Minute)
 	return r.fields(id)
@@ -204,20 +195,20 @@ func (r *rig) destroy(id string) {
 // newKey creates an API key with scopes.
 func (r *rig) newKey(scopes ...string) (secret, id string) {
 	r.t.Helper()
-	o := r.post("/api-keys", m{"name": unique("key"), "scopes": scopes}).created()
-	return text(o, "secret"), text(o, "id")
+	o := r.post("/api-keys", object{"name": unique("key"), "scopes": scopes}).created()
+	return o.text("secret"), o.text("id")
 }
 
 // newTemplate creates a template and returns its slug.
 func (r *rig) newTemplate() string {
 	r.t.Helper()
-	return text(r.post("/templates", m{"name": "own template", "image": "alpine:3.20"}).created(), "slug")
+	return r.post("/templates", object{"name": "own template", "image": "alpine:3.20"}).created().text("slug")
 }
 
 // newSSHKey adds an SSH key. Different seeds return different keys.
-func (r *rig) newSSHKey(seed byte) m {
+func (r *rig) newSSHKey(seed byte) object {
 	r.t.Helper()
-	return r.post("/ssh-keys", m{"public_key": publicKey(seed)}).created()
+	return r.post("/ssh-keys", object{"public_key": publicKey(seed)}).created()
 }
 
 func publicKey(seed byte) string {
@@ -226,11 +217,11 @@ func publicKey(seed byte) string {
 }
 
 // removing returns a function that sends a creation and deletes what it created, so that the next one can succeed.
-func (r *rig) removing(path, id string, create func(body m) response) func(body m) response {
-	return func(body m) response {
+func (r *rig) removing(path, id string, create func(body object) response) func(body object) response {
+	return func(body object) response {
 		a := create(body)
 		if a.status == http.StatusCreated {
-			r.delete(path + "/" + text(a.object(), id))
+			r.delete(path + "/" + a.object().text(id))
 			r.Advance(120 * time.Second)
 		}
 		return a
@@ -272,7 +263,7 @@ type absent struct{}
 
 // checkField sends the body once with each value of the field. Valid values must be accepted; each invalid one must be
 // refused with an issue that names the field.
-func checkField(body m, field string, valid, invalid []any, send func(body m) response) {
+func checkField(body object, field string, valid, invalid []any, send func(body object) response) {
 	try := func(value any) response {
 		changed := maps.Clone(body)
 		changed[field] = value
@@ -280,7 +271,7 @@ func checkField(body m, field string, valid, invalid []any, send func(body m) re
 			delete(changed, field)
 		}
 		a := send(changed)
-		a.request += " with " + field + " = " + short(value)
+		a.request += " with " + field + " = " + asJSON(value)
 		return a
 	}
 	for _, value := range valid {
@@ -294,7 +285,7 @@ func checkField(body m, field string, valid, invalid []any, send func(body m) re
 
 // checkBounds sends the body with each field of a table left out, with all values of apidoc.Bounds, and with values of
 // other types.
-func checkBounds(table string, body m, send func(body m) response) {
+func checkBounds(table string, body object, send func(body object) response) {
 	for _, f := range apidoc.Fields(table) {
 		invalid := apidoc.InvalidTypes(f)
 		if f.Required {

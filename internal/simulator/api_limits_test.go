@@ -38,7 +38,7 @@ func TestLimit_PerKey(t *testing.T) {
 	r.as(second).get("/me").ok()
 	r.as("").get("/gpus").ok()
 	// A request over the limit has no effect.
-	r.post("/ssh-keys", m{"public_key": publicKey(9)}).failsWith("rate_limited")
+	r.post("/ssh-keys", object{"public_key": publicKey(9)}).failsWith("rate_limited")
 	equal(t, "SSH keys made beyond the limit", len(r.as(second).list("/ssh-keys")), 0)
 	// After Retry-After, a request succeeds.
 	r.Advance(time.Duration(r.get("/me").headerNumber("Retry-After")) * time.Second)
@@ -52,7 +52,7 @@ func TestLimit_PerAddress(t *testing.T) {
 	paths := []string{"/gpus", "/offers?limit=1", "/templates?limit=1", "/me", "/nothing"}
 	n := 0
 	exhaustLimit(t, 60, func() response { n++; return anonymous.get(paths[n%len(paths)]) })
-	anonymous.post("/auth/device", m{}).failsWith("rate_limited")
+	anonymous.post("/auth/device", object{}).failsWith("rate_limited")
 	anonymous.with("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
 	r.get("/me").ok()
 	r.Advance(time.Minute)

@@ -28,7 +28,7 @@ func (r *rig) fillLists() {
 		r.newTemplate()
 		r.newSSHKey(byte(n))
 		r.newKey("user:read")
-		r.rented(m{"offer_id": offers[n]["id"]})
+		r.rented(object{"offer_id": offers[n]["id"]})
 		r.Advance(time.Hour)
 	}
 }
@@ -63,7 +63,7 @@ func TestPagination_Walk(t *testing.T) {
 			if limit == 1 && strings.HasPrefix(path, "/offers?") {
 				continue
 			}
-			check(t, slices.Equal(ids(list[m](r, path, limit)), whole), "%s in pages of %d is another list", path,
+			check(t, slices.Equal(ids(r.listInPages(path, limit, nil)), whole), "%s in pages of %d is another list", path,
 				limit)
 		}
 		// The page size may change between pages.
@@ -114,28 +114,29 @@ func TestPagination_BadCursors(t *testing.T) {
 func TestPagination_WhileOffersChange(t *testing.T) {
 	r := newAccount(t)
 	all := r.list("/offers")
-	available := func(id string, is bool) { r.setOffer(id, m{"available": is}) }
+	available := func(id string, is bool) { r.setOffer(id, object{"available": is}) }
 	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
 		"inet_down"} {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			path := "/offers?order=" + order + "&type=" + kind
 			touched := map[string]bool{}
 			constant := ids(r.list(path))
-			walked := readPages[m](r, path, 13, func(page int) {
+			walked := r.listInPages(path, 13, func(page int) {
 				for n := range 8 {
 					o := all[(page*17+n*29)%len(all)]
 					price := int64(500 + (page*7919+n*104729)%90000)
-					change := m{"on_demand_kop_h": price}
-					if at(o, "price.interruptible_kop_h") != nil {
+					change := object{"on_demand_kop_h": price}
+					if o.value("price.interruptible_kop_h") != nil {
 						change["interruptible_kop_h"] = price / 2
 					}
-					r.setOffer(text(o, "id"), change)
+					r.setOffer(o.text("id"), change)
 				}
-				gone, back := text(all[page*23%len(all)], "id"), text(all[(page-1)*23%len(all)], "id")
+				gone, back := all[page*23%len(all)].text("id"), all[(page-1)*23%len(all)].text("id")
 				touched[gone] = true
 				available(back, true)
 				available(gone, false)
 			})
+
 			constant = slices.DeleteFunc(constant, func(id string) bool { return touched[id] })
 			checkEachOnce(t, path, ids(walked), constant)
 			for id := range touched {
@@ -150,8 +151,8 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 	r := newAccount(t)
 	r.fillLists()
 	offers := r.list("/offers")
-	rent := func(n int) { r.rented(m{"offer_id": offers[len(offers)-1-n]["id"]}) }
-	adjust := func(n int) { r.setAccount(m{"balance_kop": 900_000_000 + n}) }
+	rent := func(n int) { r.rented(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
+	adjust := func(n int) { r.setAccount(object{"balance_kop": 900_000_000 + n}) }
 	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
 	for _, c := range []struct {
 		path   string
@@ -169,15 +170,15 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 		constant := ids(r.list(c.path))
 		removed := map[string]bool{}
 		before := slices.Clone(constant)
-		walked := readPages[m](r, c.path, 5, func(page int) {
-			if page == 1 && c.path == "/templates" { // at the limit
+		walked := r.listInPages(c.path, 5, func(page int) {
+			if page == 1 && c.path == "/templates" {
 				r.delete("/templates/" + before[len(before)-1])
 				removed[before[len(before)-1]] = true
 			}
 			if page <= 3 {
 				c.create(page)
 			}
-			// An item of an earlier page, and one of a later page. Some cannot be deleted, such as those of the catalogue.
+
 			for _, id := range []string{before[page], before[len(before)-1-page]} {
 				if c.remove != "" && id != ids(r.list("/api-keys"))[0] && r.delete(c.remove+id).status/100 == 2 {
 					removed[id] = true
@@ -185,6 +186,7 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 				}
 			}
 		})
+
 		constant = slices.DeleteFunc(constant, func(id string) bool { return removed[id] })
 		check(t, len(removed) > 1 || c.remove == "", "%s: the test removed %d items", c.path, len(removed))
 		checkEachOnce(t, c.path, ids(walked), constant)

@@ -13,9 +13,9 @@ import (
 // The details of POST /instances, in the order of the document. The random histories test prices and funds.
 
 // rentOnce creates an instance with a new Idempotency-Key and destroys it.
-func (r *rig) rentOnce(body m) response {
+func (r *rig) rentOnce(body object) response {
 	r.t.Helper()
-	return r.removing("/instances", "id", func(body m) response { return r.create(unique("k"), body) })(body)
+	return r.removing("/instances", "id", func(body object) response { return r.create(unique("k"), body) })(body)
 }
 
 func TestRent_IdempotencyKeyBounds(t *testing.T) {
@@ -49,20 +49,20 @@ func TestRent_Bounds(t *testing.T) {
 func TestRent_DiskOfTemplateAndServer(t *testing.T) {
 	r := newAccount(t)
 	for _, template := range r.as("").list("/templates") {
-		if least := integer(template, "min_disk_gb"); least > 10 && text(template, "slug") != "custom" {
+		if least := template.integer("min_disk_gb"); least > 10 && template.text("slug") != "custom" {
 			body := r.rentBody()
 			body["template"] = template["slug"]
 			checkField(body, "disk_gb", []any{least}, []any{least - 1}, r.rentOnce)
 		}
 	}
 	small := r.list("/offers")
-	small = slices.DeleteFunc(small, func(o m) bool {
-		most := integer(o, "disk.max_gb")
+	small = slices.DeleteFunc(small, func(o object) bool {
+		most := o.integer("disk.max_gb")
 		return most == 0 || most >= 2000
 	})
 	for _, o := range small[:5] {
-		most := integer(o, "disk.max_gb")
-		checkField(m{"offer_id": o["id"], "template": "ubuntu"}, "disk_gb", []any{most}, []any{most + 1}, r.rentOnce)
+		most := o.integer("disk.max_gb")
+		checkField(object{"offer_id": o["id"], "template": "ubuntu"}, "disk_gb", []any{most}, []any{most + 1}, r.rentOnce)
 	}
 }
 
@@ -77,45 +77,45 @@ func TestRent_CustomImage(t *testing.T) {
 	body["template"] = "custom"
 	checkField(body, "image", []any{"ghcr.io/team/app:1"}, []any{"", "no tag"}, r.rentOnce)
 	body["image"] = "ghcr.io/team/app:1"
-	equal(t, "image", text(r.create(unique("custom"), body).created(), "image"), "ghcr.io/team/app:1")
+	equal(t, "image", r.create(unique("custom"), body).created().text("image"), "ghcr.io/team/app:1")
 }
 
 // An error creates nothing and does not use up the key.
 func TestRent_Errors(t *testing.T) {
 	r := newAccount(t)
 	body := r.rentBody()
-	offer := text(body, "offer_id")
-	with := func(field string, value any) m {
+	offer := body.text("offer_id")
+	with := func(field string, value any) object {
 		other := r.rentBody()
 		other[field] = value
 		return other
 	}
 	withoutBid := r.list("/offers")
-	withoutBid = slices.DeleteFunc(withoutBid, func(o m) bool { return at(o, "price.interruptible_kop_h") != nil })
-	account := func(set m) func() { return func() { r.setAccount(set) } }
-	market := func(set m) func() { return func() { r.setOffer(offer, set) } }
-	r.setAccount(m{"balance_kop": 10_000_000})
+	withoutBid = slices.DeleteFunc(withoutBid, func(o object) bool { return o.value("price.interruptible_kop_h") != nil })
+	account := func(set object) func() { return func() { r.setAccount(set) } }
+	market := func(set object) func() { return func() { r.setOffer(offer, set) } }
+	r.setAccount(object{"balance_kop": 10_000_000})
 	for _, c := range []struct {
 		code, reason string
-		body         m
+		body         object
 		set, restore func()
 	}{
 		{"not_found", "", with("offer_id", "none"), nil, nil},
 		{"not_found", "", with("template", "none"), nil, nil},
 		{"validation_error", "", with("disk_gb", 1), nil, nil},
-		{"validation_error", "", m{"offer_id": withoutBid[0]["id"], "template": "ubuntu", "disk_gb": 10,
+		{"validation_error", "", object{"offer_id": withoutBid[0]["id"], "template": "ubuntu", "disk_gb": 10,
 			"type": "interruptible"}, nil, nil},
-		{"insufficient_funds", "", body, account(m{"balance_kop": 0}), account(m{"balance_kop": 10_000_000})},
-		{"forbidden", "email_not_verified", body, account(m{"email_verified": false}),
-			account(m{"email_verified": true})},
-		{"conflict", "", body, account(m{"max_instances": 0}), account(m{"max_instances": 2})},
-		{"conflict", "", body, market(m{"available": false}), market(m{"available": true})},
-		{"provider_unavailable", "", body, market(m{"online": false}), market(m{"online": true})},
+		{"insufficient_funds", "", body, account(object{"balance_kop": 0}), account(object{"balance_kop": 10_000_000})},
+		{"forbidden", "email_not_verified", body, account(object{"email_verified": false}),
+			account(object{"email_verified": true})},
+		{"conflict", "", body, account(object{"max_instances": 0}), account(object{"max_instances": 2})},
+		{"conflict", "", body, market(object{"available": false}), market(object{"available": true})},
+		{"provider_unavailable", "", body, market(object{"online": false}), market(object{"online": true})},
 	} {
 		if c.set != nil {
 			c.set()
 		}
-		equal(t, "details.reason", text(r.create("the key", c.body).failsWith(c.code), "reason"), c.reason)
+		equal(t, "details.reason", r.create("the key", c.body).failsWith(c.code).text("reason"), c.reason)
 		if c.restore != nil {
 			c.restore()
 		}
@@ -126,7 +126,7 @@ func TestRent_Errors(t *testing.T) {
 	r.create(unique("k"), body).failsWith("conflict") // the offer is taken
 	second := r.create(unique("k"), r.rentBody()).created()
 	r.create(unique("k"), r.rentBody()).failsWith("conflict") // the limit of instances
-	r.destroy(text(second, "id"))
+	r.destroy(second.text("id"))
 	r.create(unique("k"), r.rentBody()).created()
 }
 
@@ -146,17 +146,17 @@ func TestRent_PriceChanged(t *testing.T) {
 				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
 				body := r.rentBody()
 				body["type"] = kind
-				offer := text(body, "offer_id")
-				price := integer(r.get("/offers/"+offer).ok(), "price."+kind+"_kop_h") + change
+				offer := body.text("offer_id")
+				price := r.get("/offers/"+offer).ok().integer("price."+kind+"_kop_h") + change
 				r.reset()
 				look(offer)
-				r.setOffer(offer, m{kind + "_kop_h": price})
+				r.setOffer(offer, object{kind + "_kop_h": price})
 				key := unique("k")
 				details := r.create(key, body).failsWith("conflict")
-				equal(t, what+": details.price_kop_h", integer(details, "price_kop_h"), price)
+				equal(t, what+": details.price_kop_h", details.integer("price_kop_h"), price)
 				// The error shows the new price and does not use up the key.
 				o := r.create(key, body).created()
-				equal(t, what+": running_kop_h", integer(o, "price.running_kop_h"), price)
+				equal(t, what+": running_kop_h", o.integer("price.running_kop_h"), price)
 				r.reset()
 			}
 		}
@@ -174,18 +174,18 @@ func (r *rig) reset() {
 func TestRent_PriceNotChanged(t *testing.T) {
 	r := newAccount(t)
 	body := r.rentBody()
-	offer := text(body, "offer_id")
-	price := integer(r.get("/offers/"+offer).ok(), "price.on_demand_kop_h")
-	r.setOffer(offer, m{"interruptible_kop_h": 1})
-	r.setOffer(offer, m{"on_demand_kop_h": price + 5})
-	r.setOffer(offer, m{"on_demand_kop_h": price})
-	equal(t, "restored price", integer(r.create(unique("k"), body).created(), "price.running_kop_h"), price)
+	offer := body.text("offer_id")
+	price := r.get("/offers/" + offer).ok().integer("price.on_demand_kop_h")
+	r.setOffer(offer, object{"interruptible_kop_h": 1})
+	r.setOffer(offer, object{"on_demand_kop_h": price + 5})
+	r.setOffer(offer, object{"on_demand_kop_h": price})
+	equal(t, "restored price", r.create(unique("k"), body).created().integer("price.running_kop_h"), price)
 
 	body = r.rentBody()
 	r.reset()
-	r.setOffer(text(body, "offer_id"), m{"on_demand_kop_h": price + 9})
+	r.setOffer(body.text("offer_id"), object{"on_demand_kop_h": price + 9})
 	o := r.create(unique("k"), body).created()
-	equal(t, "price that was not shown", integer(o, "price.running_kop_h"), price+9)
+	equal(t, "price that was not shown", o.integer("price.running_kop_h"), price+9)
 }
 
 // A repeated create returns the instance, whatever the state of the instance, the market and the account is.
@@ -196,32 +196,32 @@ func TestRent_Replay(t *testing.T) {
 	other["offer_id"], other["disk_gb"] = r.list("/offers?order=-price")[0]["id"], 50
 	first := r.create("the key", body).want(http.StatusCreated)
 	equal(t, "Idempotent-Replayed of a creation", first.header.Get("Idempotent-Replayed"), "")
-	id := text(first.object(), "id")
+	id := first.object().text("id")
 	replay := func(when string) {
 		t.Helper()
-		for _, body := range []m{body, other} {
+		for _, body := range []object{body, other} {
 			a := r.create("the key", body).want(http.StatusOK)
 			equal(t, when+": Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
-			equal(t, when+": the instance", short(a.object()), short(r.fields(id)))
+			equal(t, when+": the instance", asJSON(a.object()), asJSON(r.fields(id)))
 		}
 	}
 	replay("at once")
 	r.waitFor(id, "running")
-	r.delete("/templates/" + text(body, "template")).want(http.StatusNoContent)
+	r.delete("/templates/" + body.text("template")).want(http.StatusNoContent)
 	replay("template deleted")
-	r.setAccount(m{"max_instances": 1, "email_verified": false})
+	r.setAccount(object{"max_instances": 1, "email_verified": false})
 	replay("limit of instances reached")
-	r.setOffer(text(body, "offer_id"), m{"available": false, "on_demand_kop_h": 99})
+	r.setOffer(body.text("offer_id"), object{"available": false, "on_demand_kop_h": 99})
 	replay("offer not available")
 	for _, status := range statuses {
-		r.setInstance(id, m{"status": status})
+		r.setInstance(id, object{"status": status})
 		replay("status " + status)
 	}
 	r.Advance(30 * 24 * time.Hour)
-	r.setAccount(m{"balance_kop": 0})
+	r.setAccount(object{"balance_kop": 0})
 	replay("a month later, without money")
 	equal(t, "instances", len(r.list("/instances?status=all")), 1)
-	r.setAccount(m{"balance_kop": 10_000_000, "email_verified": true})
+	r.setAccount(object{"balance_kop": 10_000_000, "email_verified": true})
 	r.create("another key", other).created()
 }
 
@@ -241,12 +241,12 @@ func TestRent_Race(t *testing.T) {
 		return 24 - len(others), others
 	}
 	created, replays := concurrently(func(n int) response {
-		return r.create("one key", m{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
+		return r.create("one key", object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
 	})
 	all := r.list("/instances?status=all")
 	check(t, created == 1 && len(all) == 1, "%d responses 201, %d instances", created, len(all))
 	for _, a := range replays {
-		equal(t, "id of a replay", text(a.want(http.StatusOK).object(), "id"), text(all[0], "id"))
+		equal(t, "id of a replay", a.want(http.StatusOK).object().text("id"), all[0].text("id"))
 	}
 	body := r.rentBody()
 	created, conflicts := concurrently(func(n int) response { return r.create(fmt.Sprint(n), body) })

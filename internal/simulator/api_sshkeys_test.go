@@ -12,13 +12,13 @@ import (
 
 func TestSSHKey_Bounds(t *testing.T) {
 	r := newAccount(t)
-	send := r.removing("/ssh-keys", "id", func(body m) response { return r.post("/ssh-keys", body) })
+	send := r.removing("/ssh-keys", "id", func(body object) response { return r.post("/ssh-keys", body) })
 	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
 		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
 	kind, rest, _ := strings.Cut(key, " ")
 	blob, _, _ := strings.Cut(rest, " ")
-	body := m{"name": "n", "public_key": key}
+	body := object{"name": "n", "public_key": key}
 	checkBounds("SshKeyCreate", body, send)
 	checkField(body, "public_key", []any{kind + " " + blob, kind + " " + blob + " a comment of words"}, []any{
 		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob, `command="ls" ` + key,
@@ -35,12 +35,12 @@ func TestSSHKey_Created(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(blob)
-	o := r.post("/ssh-keys", m{"name": "ноутбук", "public_key": key}).created()
-	equal(t, "name", text(o, "name"), "ноутбук")
-	equal(t, "type", text(o, "type"), "ssh-ed25519")
-	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
-	check(t, timeOf(o, "created_at").Equal(r.Now()), "created_at %v, now %v", o["created_at"], r.Now())
-	equal(t, "the key in the list", short(r.list("/ssh-keys")), short([]m{o}))
+	o := r.post("/ssh-keys", object{"name": "ноутбук", "public_key": key}).created()
+	equal(t, "name", o.text("name"), "ноутбук")
+	equal(t, "type", o.text("type"), "ssh-ed25519")
+	equal(t, "fingerprint", o.text("fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
+	check(t, o.time("created_at").Equal(r.Now()), "created_at %v, now %v", o["created_at"], r.Now())
+	equal(t, "the key in the list", asJSON(r.list("/ssh-keys")), asJSON([]object{o}))
 	again := r.newSSHKey(7)
 	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
 }
@@ -48,12 +48,12 @@ func TestSSHKey_Created(t *testing.T) {
 // A deleted key is not attached to new instances; running instances are unchanged.
 func TestSSHKey_Deleted(t *testing.T) {
 	r := newAccount(t)
-	gone, kept := text(r.newSSHKey(1), "id"), text(r.newSSHKey(2), "id")
+	gone, kept := r.newSSHKey(1).text("id"), r.newSSHKey(2).text("id")
 	i := r.booted(nil)
 	r.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
 	r.delete("/ssh-keys/" + gone).failsWith("not_found")
 	check(t, !r.lists("/ssh-keys", gone), "a deleted key is listed")
-	equal(t, "a server that has the key", short(r.fields(text(i, "id"))["ssh"]), short(i["ssh"]))
+	equal(t, "a server that has the key", asJSON(r.fields(i.text("id"))["ssh"]), asJSON(i["ssh"]))
 	body := r.rentBody()
 	body["ssh_key_ids"] = []any{gone}
 	r.create(unique("deleted-key"), body).invalid("ssh_key_ids")

@@ -9,26 +9,26 @@ import (
 
 func TestTemplate_Bounds(t *testing.T) {
 	r := newAccount(t)
-	body := m{"name": "own template", "image": "alpine:3.20", "recommended_disk_gb": 2000}
+	body := object{"name": "own template", "image": "alpine:3.20", "recommended_disk_gb": 2000}
 	checkBounds("TemplateCreate", body,
-		r.removing("/templates", "slug", func(body m) response { return r.post("/templates", body) }))
+		r.removing("/templates", "slug", func(body object) response { return r.post("/templates", body) }))
 	equal(t, "templates", len(r.list("/templates")), len(r.as("").list("/templates")))
 }
 
 func TestTemplate_Created(t *testing.T) {
 	r := newAccount(t)
-	body := m{"name": "Шаблон 🦊", "image": "ghcr.io/team/app:1.2", "description": "text", "launch_mode": "jupyter",
-		"ports": []int{8888, 6006}, "env": m{"A": "b", "Ж": "🦊"}, "onstart": "echo 1\necho 2", "min_disk_gb": 30,
+	body := object{"name": "Шаблон 🦊", "image": "ghcr.io/team/app:1.2", "description": "text", "launch_mode": "jupyter",
+		"ports": []int{8888, 6006}, "env": object{"A": "b", "Ж": "🦊"}, "onstart": "echo 1\necho 2", "min_disk_gb": 30,
 		"recommended_disk_gb": 60}
 	o := r.post("/templates", body).created()
 	for name, value := range body {
-		equal(t, name, short(o[name]), short(value))
+		equal(t, name, asJSON(o[name]), asJSON(value))
 	}
 	all := r.list("/templates")
-	equal(t, "the template in the list", short(all[len(all)-1]), short(o))
-	first := r.post("/templates", m{"name": "bare", "image": "alpine:3"}).created()
-	equal(t, "launch_mode by default", text(first, "launch_mode"), "ssh")
-	second := r.post("/templates", m{"name": "bare", "image": "alpine:3"}).created()
+	equal(t, "the template in the list", asJSON(all[len(all)-1]), asJSON(o))
+	first := r.post("/templates", object{"name": "bare", "image": "alpine:3"}).created()
+	equal(t, "launch_mode by default", first.text("launch_mode"), "ssh")
+	second := r.post("/templates", object{"name": "bare", "image": "alpine:3"}).created()
 	check(t, second["slug"] != first["slug"], "two templates with the slug %v", first["slug"])
 }
 
@@ -38,7 +38,7 @@ func TestTemplate_Limit(t *testing.T) {
 	for range 20 {
 		last = r.newTemplate()
 	}
-	body := m{"name": "one more", "image": "alpine:3"}
+	body := object{"name": "one more", "image": "alpine:3"}
 	r.post("/templates", body).failsWith("conflict")
 	r.delete("/templates/" + last).want(http.StatusNoContent)
 	r.post("/templates", body).created()
@@ -49,20 +49,20 @@ func TestTemplate_Limit(t *testing.T) {
 func TestTemplate_Deleted(t *testing.T) {
 	r := newAccount(t)
 	slug := r.newTemplate()
-	id := text(r.booted(m{"template": slug}), "id")
+	id := r.booted(object{"template": slug}).text("id")
 	r.delete("/templates/" + slug).want(http.StatusNoContent)
 	r.delete("/templates/" + slug).failsWith("not_found")
 	check(t, !r.lists("/templates", slug), "a deleted template is listed")
 	body := r.rentBody()
 	body["template"] = slug
 	r.create(unique("gone"), body).failsWith("not_found")
-	equal(t, "template.slug", text(r.fields(id), "template.slug"), slug)
+	equal(t, "template.slug", r.fields(id).text("template.slug"), slug)
 	r.action(id, "stop").ok()
 	r.waitFor(id, "stopped")
 	r.action(id, "start").ok()
 	r.waitFor(id, "running")
 	for _, o := range r.as("").list("/templates") {
-		a := r.delete("/templates/" + text(o, "slug"))
+		a := r.delete("/templates/" + o.text("slug"))
 		check(t, a.status == http.StatusNotFound || a.status == http.StatusForbidden,
 			"DELETE of a template of the catalogue: %d", a.status)
 	}

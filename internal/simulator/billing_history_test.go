@@ -259,7 +259,7 @@ func (h *history) checkAccount() {
 		balance
 		Credit int64 `json:"credit_limit_kop"`
 	}
-	h.do("GET", "/balance", nil).want(200).into(&b)
+	h.get("/balance").want(200).into(&b)
 	burn := h.burnKopH()
 	if b.Available != h.availableKop() || b.Credit != h.creditKop || b.Burn != burn ||
 		(b.Runway == nil) != (burn == 0) {
@@ -326,7 +326,7 @@ func extraDiskKopH(o offer, diskGB int64) int64 { return (o.Price.Storage*(diskG
 
 func (h *history) rent(rt *rapid.T) {
 	var o offer
-	h.do("GET", "/offers/"+rapid.SampledFrom(h.offers).Draw(rt, "offer"), nil).want(200).into(&o)
+	h.get("/offers/" + rapid.SampledFrom(h.offers).Draw(rt, "offer")).want(200).into(&o)
 	rentalType, price := "on_demand", o.Price.OnDemand
 	if o.Price.Interruptible != nil && rapid.Bool().Draw(rt, "interruptible") {
 		rentalType, price = "interruptible", *o.Price.Interruptible
@@ -335,7 +335,7 @@ func (h *history) rent(rt *rapid.T) {
 	running := price + extraDiskKopH(o, disk)
 	short := h.shortKop(running)
 	key := fmt.Sprint("key ", len(h.requests))
-	a := h.send("POST", "/api/v1/instances", m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": disk,
+	a := h.send("POST", "/api/v1/instances", object{"offer_id": o.ID, "template": "ubuntu", "disk_gb": disk,
 		"type": rentalType}, key)
 	switch {
 	case h.offline[o.ID]:
@@ -360,7 +360,7 @@ func (h *history) rent(rt *rapid.T) {
 }
 
 func (h *history) refusedForFunds(a response, shortKop int64) {
-	if got := integer(a.failsWith("insufficient_funds"), "short_kop"); got != shortKop {
+	if got := a.failsWith("insufficient_funds").integer("short_kop"); got != shortKop {
 		h.rt.Fatalf("short_kop %d, want %d", got, shortKop)
 	}
 }
@@ -371,7 +371,7 @@ func (h *history) repeatCreate(rt *rapid.T) {
 		return
 	}
 	n := rapid.IntRange(0, len(h.keys)-1).Draw(rt, "key")
-	body := m{"offer_id": rapid.SampledFrom(h.offers).Draw(rt, "offer"), "template": "ubuntu", "disk_gb": 99}
+	body := object{"offer_id": rapid.SampledFrom(h.offers).Draw(rt, "offer"), "template": "ubuntu", "disk_gb": 99}
 	var i instance
 	a := h.send("POST", "/api/v1/instances", body, h.keys[n]).want(200).into(&i)
 	if i.ID != h.instances[n].ID || a.header.Get("Idempotent-Replayed") != "true" {
@@ -395,7 +395,7 @@ func (h *history) start(rt *rapid.T) {
 		return
 	}
 	var o offer
-	h.do("GET", "/offers/"+i.OfferID, nil).want(200).into(&o)
+	h.get("/offers/" + i.OfferID).want(200).into(&o)
 	price, bid := i.Price.RunningKopH, i.BidKopH
 	if i.Type == "interruptible" && (i.Status == "outbid" || *o.Price.Interruptible > i.BidKopH) {
 		bid = *o.Price.Interruptible
@@ -443,14 +443,14 @@ func (h *history) setMarketPrice(rt *rapid.T) {
 	if i := h.draw(rt); i != nil && i.BidKopH > 1 && rapid.Bool().Draw(rt, "near the bid") {
 		id, field, price = i.OfferID, "interruptible_kop_h", i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
-	h.send("PATCH", "/control/offers/"+id, m{field: price}, "").want(200)
+	h.send("PATCH", "/control/offers/"+id, object{field: price}, "").want(200)
 	h.observe()
 }
 
 func (h *history) toggleHost(rt *rapid.T) {
 	id := rapid.SampledFrom(h.offers).Draw(rt, "offer")
 	h.offline[id] = !h.offline[id]
-	h.send("PATCH", "/control/offers/"+id, m{"online": !h.offline[id]}, "").want(200)
+	h.send("PATCH", "/control/offers/"+id, object{"online": !h.offline[id]}, "").want(200)
 	h.observe()
 }
 
@@ -461,7 +461,7 @@ func (h *history) causeTraffic(rt *rapid.T) {
 		return
 	}
 	i.trafficMilliKop += int64(math.Round(gb*1000)) * i.trafficKopGB
-	h.send("PATCH", "/control/instances/"+i.ID, m{"traffic_gb": gb}, "").want(200)
+	h.send("PATCH", "/control/instances/"+i.ID, object{"traffic_gb": gb}, "").want(200)
 	h.observe()
 }
 
@@ -474,13 +474,13 @@ func (h *history) setBalance(rt *rapid.T) {
 		kop = 2*i.Price.RunningKopH - h.creditKop + b.Balance - b.Available + rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
 	h.depositKop += kop - h.balance().Balance
-	h.send("PATCH", "/control/account", m{"balance_kop": kop}, "").want(200)
+	h.send("PATCH", "/control/account", object{"balance_kop": kop}, "").want(200)
 	h.observe()
 }
 
 func (h *history) setCreditLimit(rt *rapid.T) {
 	h.creditKop = rapid.SampledFrom([]int64{0, 1, 500, 50_000}).Draw(rt, "credit")
-	h.send("PATCH", "/control/account", m{"credit_limit_kop": h.creditKop}, "").want(200)
+	h.send("PATCH", "/control/account", object{"credit_limit_kop": h.creditKop}, "").want(200)
 	h.observe()
 }
 
@@ -522,7 +522,7 @@ func (h *history) responses() (all []string) {
 		paths = append(paths, "/instances/"+i.ID+"/logs?tail=1000")
 	}
 	for _, path := range paths {
-		all = append(all, string(h.do("GET", path, nil).raw))
+		all = append(all, string(h.get(path).raw))
 	}
 	return all
 }
@@ -542,7 +542,7 @@ func (h *history) checkReplay(t testing.TB) {
 		}
 		// A create is refused if the price is not the one that was shown last.
 		for _, id := range h.offers {
-			h.do("GET", "/offers/"+id, nil)
+			h.get("/offers/" + id)
 		}
 		if a := h.with("Idempotency-Key", r.key).raw(r.method, r.target,
 			jsonBody(h.t, r.body)); string(a.raw) != r.response {

@@ -52,7 +52,7 @@ func moveClock(t *testing.T, r *rig, moves []func(r *rig)) {
 	last := r.Now()
 	for n, move := range moves {
 		move(r)
-		a := r.do("GET", "/me", nil)
+		a := r.get("/me")
 		if a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
 			t.Errorf("move %d: GET /me: %d %s", n, a.status, a.raw)
 		}
@@ -72,12 +72,12 @@ func moveClock(t *testing.T, r *rig, moves []func(r *rig)) {
 func TestClock_AdvancePastEnd(t *testing.T) {
 	r := newRig(t)
 	r.Advance(clockEnd.Sub(r.Now()) - 90*time.Second)
-	a := r.with("Accept-Language", "en").control("POST", "/clock", m{"advance_seconds": 91})
+	a := r.with("Accept-Language", "en").control("POST", "/clock", object{"advance_seconds": 91})
 	want := "simulated time ends at 2200-01-01T00:00:00Z, and 90 seconds are left"
-	issue := m{"field": "advance_seconds", "message": want}
-	equal(t, "issues", short(a.failsWith("validation_error")["issues"]), short([]m{issue}))
-	r.control("POST", "/clock", m{"advance_seconds": 90}).want(http.StatusOK)
-	r.control("POST", "/clock", m{"advance_seconds": 0}).want(http.StatusOK)
+	issue := object{"field": "advance_seconds", "message": want}
+	equal(t, "issues", asJSON(a.failsWith("validation_error")["issues"]), asJSON([]object{issue}))
+	r.control("POST", "/clock", object{"advance_seconds": 90}).want(http.StatusOK)
+	r.control("POST", "/clock", object{"advance_seconds": 0}).want(http.StatusOK)
 	if now := r.Advance(time.Hour); !now.Equal(clockEnd) {
 		t.Errorf("it is %v, want %v", now, clockEnd)
 	}
@@ -110,11 +110,11 @@ func TestConfig_Bounds(t *testing.T) {
 func TestClock_LongRental(t *testing.T) {
 	r := newRig(t)
 	o := r.cheapest()[0]
-	r.control("PATCH", "/offers/"+o.ID, m{"on_demand_kop_h": 10_000_000}).want(200)
-	money := func() { r.control("PATCH", "/account", m{"balance_kop": int64(1_000_000_000_000)}).want(200) }
+	r.setOffer(o.ID, object{"on_demand_kop_h": 10_000_000})
+	money := func() { r.setAccount(object{"balance_kop": int64(1_000_000_000_000)}) }
 	money()
-	r.do("GET", "/offers/"+o.ID, nil).want(200) // shows the new price
-	i := r.running("k", m{"offer_id": o.ID, "disk_gb": 20})
+	r.get("/offers/" + o.ID).want(200) // shows the new price
+	i := r.running("k", object{"offer_id": o.ID, "disk_gb": 20})
 	before := r.instance(i.ID).Cost
 	const years, hours = 4, 10 * 365 * 24
 	for range years {

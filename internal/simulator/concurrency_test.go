@@ -46,7 +46,7 @@ func checkOneRentalPerOffer(r *rig, offers []offer) {
 	}
 	for _, o := range offers {
 		var now offer
-		r.do("GET", "/offers/"+o.ID, nil).want(200).into(&now)
+		r.get("/offers/" + o.ID).want(200).into(&now)
 		if n := rentals[o.ID]; n > 1 || n == 1 && now.Available {
 			r.t.Errorf("offer %s has %d rentals, available %t", o.ID, n, now.Available)
 		}

@@ -44,14 +44,14 @@ func TestFault_Matching(t *testing.T) {
 		}
 	}
 	r.ClearFaults()
-	r.do("GET", "/gpus", nil).want(200)
+	r.get("/gpus").want(200)
 }
 
 func TestFault_Probability(t *testing.T) {
 	r := withFaults(t, simulator.Fault{Status: 500, Probability: 0.5})
 	failed := 0
 	for range 200 {
-		if r.do("GET", "/me", nil).status == 500 {
+		if r.get("/me").status == 500 {
 			failed++
 		}
 	}
@@ -69,15 +69,15 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 		{simulator.DropBefore, 0, 0}, {simulator.DropAfter, 0, 1}, {"", 503, 0}, {simulator.DropAfter, 503, 1},
 	} {
 		r := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
-		key := m{"public_key": ed25519A}
+		key := object{"public_key": ed25519A}
 		if a := r.try("POST", "/ssh-keys", key); a.status != c.status {
 			t.Errorf("%+v: status %d", c, a.status)
 		}
-		log, made := r.Requests(), len(list[m](r, "/ssh-keys", 50))
+		log, made := r.Requests(), len(r.listInPages("/ssh-keys", 50, nil))
 		if len(log) != 1 || log[0].Status != c.status || made != c.made || r.FaultsActed() != 1 {
 			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, r.FaultsActed())
 		}
-		r.do("POST", "/ssh-keys", key).want(201)
+		r.post("/ssh-keys", key).want(201)
 	}
 }
 

@@ -34,7 +34,7 @@ func FuzzCreateInstance(f *testing.F) {
 		}
 		r := uncheckedRig(t, config)
 		create := func(body string) response {
-			return r.with("Idempotency-Key", key).do("POST", "/instances", strings.ReplaceAll(body, "FREE", free))
+			return r.with("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
 		}
 		a := create(body)
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64

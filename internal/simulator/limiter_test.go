@@ -13,7 +13,7 @@ import (
 func (r *rig) limited() (succeeded int, wait string) {
 	r.t.Helper()
 	for {
-		a := r.do("GET", "/gpus", nil)
+		a := r.get("/gpus")
 		if a.status != 200 {
 			a.failsWith("rate_limited")
 			return succeeded, a.header.Get("Retry-After") + " " + a.header.Get("X-RateLimit-Reset")
@@ -58,7 +58,7 @@ func TestLimiter_ResetAsEpoch(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
 	r.SetRateLimit(120, 60)
 	now := r.Now()
-	reset := r.do("GET", "/gpus", nil).want(200).header.Get("X-RateLimit-Reset")
+	reset := r.get("/gpus").want(200).header.Get("X-RateLimit-Reset")
 	if want := fmt.Sprint(now.Add(time.Minute).Unix()); reset != want {
 		t.Errorf("X-RateLimit-Reset %s, want %s", reset, want)
 	}

@@ -102,14 +102,14 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 // TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
 func TestMarket_OutbidAndOutages(t *testing.T) {
 	r := marketRig(t, simulator.MarketMoving, 7)
-	r.control("PATCH", "/account", m{"balance_kop": int64(100_000_000_000)}).want(200)
+	r.setAccount(object{"balance_kop": int64(100_000_000_000)})
 	offers := r.market()
 	for id, o := range offers {
 		kind := "on_demand"
 		if o.Price.Interruptible != nil {
 			kind = "interruptible"
 		}
-		r.rent("k"+id, m{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
+		r.rent("k"+id, object{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
 	}
 	ends := map[string]int{}
 	for range 20 {
@@ -124,7 +124,7 @@ func TestMarket_OutbidAndOutages(t *testing.T) {
 			}
 			ends[end]++
 			// A host that is still offline refuses a start.
-			if a := r.do("POST", "/instances/"+i.ID+"/start", nil); a.status != 200 && a.status != 409 {
+			if a := r.action(i.ID, "start"); a.status != 200 && a.status != 409 {
 				t.Errorf("start of %s: %d %s", end, a.status, a.raw)
 			}
 		}
@@ -139,7 +139,7 @@ func TestMarket_KeepsSetOffers(t *testing.T) {
 	r := marketRig(t, simulator.MarketMoving, 7)
 	set := slices.Sorted(maps.Keys(r.market()))[:20]
 	for _, id := range set {
-		r.control("PATCH", "/offers/"+id, m{"on_demand_kop_h": 1234}).want(200)
+		r.setOffer(id, object{"on_demand_kop_h": 1234})
 	}
 	r.Advance(30 * 24 * time.Hour)
 	now := r.market()
@@ -188,7 +188,7 @@ func TestMarket_EverySeed(t *testing.T) {
 	cursor := ""
 	for seed := range uint64(5) {
 		r := marketRig(t, simulator.MarketStill, seed)
-		offers := r.do("GET", "/offers?limit=200", nil).want(200)
+		offers := r.get("/offers?limit=200").want(200)
 		plain, countries := 0, map[string]bool{}
 		for _, o := range r.market() {
 			if o.Country != nil {
@@ -202,13 +202,13 @@ func TestMarket_EverySeed(t *testing.T) {
 		if plain < 2 || len(countries) < 5 {
 			t.Errorf("seed %d: %d plain offers, countries %v", seed, plain, countries)
 		}
-		var p page[m]
+		var p page[object]
 		offers.into(&p)
 		findNull(null, "", p.Data)
 		if cursor != "" {
-			r.do("GET", "/offers?limit=5&cursor="+cursor, nil).invalid("cursor")
+			r.get("/offers?limit=5&cursor=" + cursor).invalid("cursor")
 		}
-		r.do("GET", "/offers?limit=5", nil).want(200).into(&p)
+		r.get("/offers?limit=5").want(200).into(&p)
 		cursor = *p.NextCursor
 	}
 	if got, want := slices.Sorted(maps.Keys(null)), slices.Sorted(slices.Values(strings.Fields(nullable))); !slices.Equal(
@@ -218,14 +218,14 @@ func TestMarket_EverySeed(t *testing.T) {
 }
 
 // findNull adds the names of members that are null.
-func findNull(names map[string]bool, path string, objects []m) {
+func findNull(names map[string]bool, path string, objects []object) {
 	for _, o := range objects {
 		for name, value := range o {
 			switch value := value.(type) {
 			case nil:
 				names[path+name] = true
-			case m:
-				findNull(names, path+name+".", []m{value})
+			case map[string]any:
+				findNull(names, path+name+".", []object{value})
 			}
 		}
 	}

@@ -17,14 +17,14 @@ import (
 func TestQuirk_SmallPages(t *testing.T) {
 	r := newRig(t, withQuirks("small-pages"))
 	var p page[offer]
-	if r.do("GET", "/offers?limit=200", nil).want(200).into(&p); len(p.Data) != 3 || p.NextCursor == nil {
+	if r.get("/offers?limit=200").want(200).into(&p); len(p.Data) != 3 || p.NextCursor == nil {
 		t.Errorf("a page of %d, next %v", len(p.Data), p.NextCursor)
 	}
 	small, all := list[offer](r, "/offers?gpu=rtx_4090", 3), list[offer](newRig(t), "/offers?gpu=rtx_4090", 50)
 	if len(small) != len(all) {
 		t.Errorf("%d offers in small pages, want %d", len(small), len(all))
 	}
-	r.do("GET", "/offers?limit=201", nil).failsWith("validation_error")
+	r.get("/offers?limit=201").failsWith("validation_error")
 }
 
 func TestQuirk_PriceMovesOnCreate(t *testing.T) {
@@ -32,7 +32,7 @@ func TestQuirk_PriceMovesOnCreate(t *testing.T) {
 	moves := map[bool]int{}
 	for n, o := range list[offer](r, "/offers?num_gpus=1", 50)[:8] {
 		var i instance
-		r.rent(fmt.Sprint(n), m{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}).want(201).into(&i)
+		r.rent(fmt.Sprint(n), object{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}).want(201).into(&i)
 		by := i.Price.Running - o.Price.OnDemand
 		moves[by > 0]++
 		if by == 0 || 25*max(by, -by) > o.Price.OnDemand {
@@ -49,9 +49,9 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 	i := r.running("a", nil)
 	moves := map[bool]int{}
 	for range 2 {
-		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
+		r.action(i.ID, "stop").want(200)
 		r.Advance(bootComplete)
-		r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
+		r.action(i.ID, "start").want(200)
 		r.Advance(bootComplete)
 		after := r.instance(i.ID)
 		by := after.Price.Running - i.Price.Running
@@ -71,11 +71,11 @@ func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 	if i := r.running("demand", nil); i.Status != "running" {
 		t.Errorf("on demand: %s", i.Status)
 	}
-	i := r.running("bid", m{"type": "interruptible"})
+	i := r.running("bid", object{"type": "interruptible"})
 	if i.Status != "outbid" || i.StartedAt == nil || i.SSH != nil {
 		t.Fatalf("%s, started %v, SSH %v", i.Status, i.StartedAt, i.SSH)
 	}
-	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
+	r.action(i.ID, "start").want(200)
 	r.Advance(bootComplete)
 	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil ||
 		again.Price.Running <= i.Price.Running {
@@ -85,16 +85,16 @@ func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 
 func TestQuirk_ForbiddenBalance(t *testing.T) {
 	r := newRig(t, withQuirks("forbidden-balance"))
-	r.do("GET", "/balance", nil).failsWith("forbidden")
-	r.as("").do("GET", "/balance", nil).failsWith("unauthorized")
-	r.do("GET", "/transactions", nil).want(200)
+	r.get("/balance").failsWith("forbidden")
+	r.as("").get("/balance").failsWith("unauthorized")
+	r.get("/transactions").want(200)
 }
 
 func TestQuirk_LimitHeadersAbsent(t *testing.T) {
 	r := newRig(t, withQuirks("limit-headers-absent"))
 	r.SetRateLimit(2, 2)
 	for n, path := range []string{"/me", "/instances/none", "/me"} {
-		a := r.do("GET", path, nil).want([]int{200, 404, 429}[n])
+		a := r.get(path).want([]int{200, 404, 429}[n])
 		for name := range a.header {
 			if strings.HasPrefix(name, "X-Ratelimit") {
 				t.Errorf("%d has %s", a.status, name)
@@ -109,14 +109,14 @@ func TestQuirk_LimitHeadersAbsent(t *testing.T) {
 func TestQuirk_LaggingList(t *testing.T) {
 	r := newRig(t, withQuirks("lagging-list"))
 	count := func() int {
-		return len(list[m](r, "/templates", 200)) + len(list[m](r, "/ssh-keys", 50)) + len(list[m](r, "/instances", 50))
+		return len(r.list("/templates")) + len(r.listInPages("/ssh-keys", 50, nil)) + len(r.listInPages("/instances", 50, nil))
 	}
 	before := count()
 	var i instance
 	r.rent("a", nil).want(201).into(&i)
-	r.do("POST", "/templates", m{"name": "own", "image": "a:1"}).want(201)
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
-	r.do("GET", "/instances/"+i.ID, nil).want(200)
+	r.post("/templates", object{"name": "own", "image": "a:1"}).want(201)
+	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201)
+	r.get("/instances/" + i.ID).want(200)
 	for _, step := range []struct {
 		wait time.Duration
 		want int
@@ -136,7 +136,7 @@ func TestQuirk_LaggingGet(t *testing.T) {
 		r.do(method, "/instances/"+i.ID, nil).failsWith("not_found")
 	}
 	r.Advance(3 * time.Second)
-	r.do("GET", "/instances/"+i.ID, nil).want(200)
+	r.get("/instances/" + i.ID).want(200)
 }
 
 func TestQuirk_LaggingStatus(t *testing.T) {
@@ -169,15 +169,15 @@ func TestQuirk_CachedOffers(t *testing.T) {
 	const query = "/offers?gpu=rtx_4090"
 	first := list[offer](r, query, 200)
 	path := "/offers/" + first[0].ID
-	r.do("GET", path, nil).want(200)
-	r.rent("a", m{"offer_id": first[0].ID}).want(201)
+	r.get(path).want(200)
+	r.rent("a", object{"offer_id": first[0].ID}).want(201)
 	for _, step := range []struct {
 		wait time.Duration
 		want bool
 	}{{0, true}, {59 * time.Second, true}, {2 * time.Second, false}} {
 		r.Advance(step.wait)
 		var o offer
-		r.do("GET", path, nil).want(200).into(&o)
+		r.get(path).want(200).into(&o)
 		if listed := len(list[offer](r, query, 200)) == len(first); listed != step.want || o.Available != step.want {
 			t.Errorf("%v later: listed %t, available %t", step.wait, listed, o.Available)
 		}
@@ -193,7 +193,7 @@ func TestQuirk_ForgottenKeys(t *testing.T) {
 		r.rent("a", nil).want(status).into(&again)
 		return again.ID
 	}
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+	r.delete("/instances/" + i.ID).want(200)
 	if rent(200) != i.ID {
 		t.Error("the key was forgotten while the instance exists")
 	}
@@ -210,8 +210,8 @@ func TestQuirk_FirstAnswerReplays(t *testing.T) {
 	first.into(&i)
 	for _, status := range []string{"running", "failed", "destroyed"} {
 		r.Advance(bootComplete)
-		r.setInstance(i.ID, m{"status": status})
-		again := r.rent("a", m{"name": "other"}).want(200)
+		r.setInstance(i.ID, object{"status": status})
+		again := r.rent("a", object{"name": "other"}).want(200)
 		if string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" ||
 			r.instance(i.ID).Status != status {
 			t.Errorf("%s: %s, first %s", status, again.raw, first.raw)
@@ -224,26 +224,26 @@ func TestQuirk_BusyWhileBooting(t *testing.T) {
 	var i instance
 	r.rent("a", nil).want(201).into(&i)
 	for _, status := range []string{"creating", "starting"} {
-		r.do("DELETE", "/instances/"+i.ID, nil).failsWith("conflict")
+		r.delete("/instances/" + i.ID).failsWith("conflict")
 		if now := r.instance(i.ID); now.Status != status || now.DesiredState != "running" {
 			t.Errorf("%s, desired %s, want %s", now.Status, now.DesiredState, status)
 		}
 		r.Advance(boot / 2)
 	}
 	r.Advance(boot)
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+	r.delete("/instances/" + i.ID).want(200)
 }
 
 func TestQuirk_FailedIsBilled(t *testing.T) {
 	r := newRig(t, withQuirks("failed-is-billed"))
 	i := r.running("a", nil)
-	r.setInstance(i.ID, m{"status": "failed"})
+	r.setInstance(i.ID, object{"status": "failed"})
 	before := r.balance()
 	r.Advance(time.Hour)
 	if after := r.balance(); before.Burn != i.Price.Running || after.Available != before.Available {
 		t.Errorf("burn %d, want %d; an hour costs %d", before.Burn, i.Price.Running, before.Available-after.Available)
 	}
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+	r.delete("/instances/" + i.ID).want(200)
 	if b := r.balance(); b.Burn != 0 {
 		t.Errorf("after the DELETE: burns %d", b.Burn)
 	}
@@ -254,14 +254,14 @@ func TestQuirk_RefusedDisks(t *testing.T) {
 	offers := list[offer](r, "/offers?num_gpus=1", 50)[:30]
 	refused := 0
 	for n, o := range offers {
-		body := m{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}
+		body := object{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}
 		if r.rent(fmt.Sprint(n), body).status == 201 {
 			continue
 		}
 		refused++
 		r.rent(fmt.Sprint("again ", n), body).invalid("disk_gb")
 		var now offer
-		if r.do("GET", "/offers/"+o.ID, nil).want(200).into(&now); !now.Available {
+		if r.get("/offers/" + o.ID).want(200).into(&now); !now.Available {
 			t.Errorf("offer %s is not available", o.ID)
 		}
 	}
@@ -286,14 +286,14 @@ func TestQuirk_PhantomOffers(t *testing.T) {
 	if below := list[offer](r, fmt.Sprintf("%s&max_price_kop_h=%d", query, phantom.Price.OnDemand-1), 50); len(below) > 0 {
 		t.Errorf("a phantom above the maximum price: %v", below)
 	}
-	r.rent("a", m{"offer_id": phantom.ID}).failsWith("conflict")
+	r.rent("a", object{"offer_id": phantom.ID}).failsWith("conflict")
 	var now offer
-	if r.do("GET", "/offers/"+phantom.ID, nil).want(200).into(&now); !now.Available {
+	if r.get("/offers/" + phantom.ID).want(200).into(&now); !now.Available {
 		t.Error("GET returns the phantom as not available")
 	}
 	// It stays when no server with these properties is available.
 	for _, o := range servers {
-		r.control("PATCH", "/offers/"+o.ID, m{"available": false}).want(200)
+		r.setOffer(o.ID, object{"available": false})
 	}
 	if left := list[offer](r, query, 50); len(left) != 1 || left[0].ID != phantom.ID {
 		t.Errorf("%v is left, want the phantom", left)
@@ -311,7 +311,7 @@ func TestQuirk_ImageSpelling(t *testing.T) {
 		"registry.example:5000/team/tool:1": {"registry.example:5000/team/tool:1"},
 	} {
 		var created template
-		r.do("POST", "/templates", m{"name": "own", "image": image}).want(201).into(&created)
+		r.post("/templates", object{"name": "own", "image": image}).want(201).into(&created)
 		all := list[template](r, "/templates", 200)
 		if !slices.Contains(want, created.Image) || all[len(all)-1] != created {
 			t.Errorf("%s: created %v, listed %v", image, created, all[len(all)-1])
@@ -335,11 +335,11 @@ func TestQuirk_OtherGPU(t *testing.T) {
 func TestQuirk_UnknownEnums(t *testing.T) {
 	r := newRig(t, withQuirks("unknown-enums"))
 	for n := range 8 {
-		r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201)
-		r.rent(fmt.Sprint(n), m{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID, "template": "ubuntu"}).want(201)
+		r.post("/api-keys", object{"name": "k", "scopes": []string{"user:read"}}).want(201)
+		r.rent(fmt.Sprint(n), object{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID, "template": "ubuntu"}).want(201)
 	}
 	unknown := func(path, field, known string) (n int) {
-		for _, item := range list[m](r, path, 200) {
+		for _, item := range r.list(path) {
 			if value, _ := item[field].(string); value != "" && !slices.Contains(strings.Fields(known), value) {
 				n++
 			}
@@ -352,7 +352,7 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 		{"/templates", "launch_mode", "ssh jupyter entrypoint"}, {"/api-keys", "source", "console cli api"},
 		{"/instances", "status", statuses},
 	} {
-		if n := unknown(c.path, c.field, c.known); n == 0 || n == len(list[m](r, c.path, 200)) {
+		if n := unknown(c.path, c.field, c.known); n == 0 || n == len(r.list(c.path)) {
 			t.Errorf("%s: %d values of %s are unknown", c.path, n, c.field)
 		}
 	}
@@ -368,8 +368,8 @@ func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 	const reads = 100
 	present := map[string]int{}
 	for range reads {
-		var got m
-		r.do("GET", "/instances/"+i.ID, nil).want(200).into(&got)
+		var got object
+		r.get("/instances/" + i.ID).want(200).into(&got)
 		for field := range got {
 			present[field]++
 		}
@@ -390,9 +390,9 @@ func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 
 func TestQuirk_UnknownFields(t *testing.T) {
 	r := newRig(t, withQuirks("unknown-fields"))
-	r.do("POST", "/templates", m{"name": "own", "image": "a:1", "env": m{"A": "1"}}).want(201)
+	r.post("/templates", object{"name": "own", "image": "a:1", "env": object{"A": "1"}}).want(201)
 	for _, path := range []string{"/me", "/templates", "/offers", "/instances/none"} {
-		raw := string(r.do("GET", path, nil).raw)
+		raw := string(r.get(path).raw)
 		for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`,
 			`"x_list":[`, `"x_object":{`} {
 			if !strings.Contains(raw, field) {
@@ -412,8 +412,8 @@ func TestQuirk_SortedDifferently(t *testing.T) {
 		"/transactions": false} {
 		orders := map[string]bool{}
 		for range 10 {
-			var p m
-			r.do("GET", path, nil).want(200).into(&p)
+			var p object
+			r.get(path).want(200).into(&p)
 			orders[fmt.Sprint(p["data"])] = true
 		}
 		if (len(orders) > 1) != want {
@@ -433,10 +433,10 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 			continue
 		}
 		path := "/instances/" + i.ID
-		r.do("GET", path, nil).want(200)
-		r.do("POST", path+"/start", nil).failsWith("conflict")
-		r.do("POST", path+"/stop", nil).failsWith("conflict")
-		r.do("DELETE", path, nil).failsWith("conflict")
+		r.get(path).want(200)
+		r.post(path+"/start", nil).failsWith("conflict")
+		r.post(path+"/stop", nil).failsWith("conflict")
+		r.delete(path).failsWith("conflict")
 	}
 	if b := r.balance(); len(all) != 4 || !statuses["hibernating"] || b.Burn != mine.Price.Running {
 		t.Errorf("%d instances, statuses %v, burn %d", len(all), statuses, b.Burn)
@@ -444,18 +444,18 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 	isForeign := func(o offer) bool { return o.Price.OnDemand < 0 }
 	offers := list[offer](r, "/offers", 50)
 	foreign := offers[slices.IndexFunc(offers, isForeign)]
-	r.rent("b", m{"offer_id": foreign.ID}).failsWith("not_found")
+	r.rent("b", object{"offer_id": foreign.ID}).failsWith("not_found")
 	if slices.ContainsFunc(list[offer](r, "/offers?country=RU", 50), isForeign) {
 		t.Error("a foreign offer passes a filter that it does not fit")
 	}
 	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1",
 		"/api-keys": "key_stranger1"} {
-		if raw := r.do("GET", path, nil).want(200).raw; !strings.Contains(string(raw), want) {
+		if raw := r.get(path).want(200).raw; !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", path, want)
 		}
-		r.do("DELETE", path+"/"+want, nil).failsWith("not_found")
+		r.delete(path + "/" + want).failsWith("not_found")
 	}
-	r.as("").do("GET", "/instances?cursor=nb_1", nil).failsWith("unauthorized")
+	r.as("").get("/instances?cursor=nb_1").failsWith("unauthorized")
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
@@ -486,7 +486,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	r := newRig(t, withQuirks("status-after-work"))
 	i := r.running("a", nil)
 	path := "/instances/" + i.ID
-	statuses, longest := failures(r, "PATCH", func(int) string { return path }, m{"name": "x"})
+	statuses, longest := failures(r, "PATCH", func(int) string { return path }, object{"name": "x"})
 	for _, status := range []int{0, 500, 503, 502, 504, 200} {
 		if statuses[status] == 0 || len(statuses) != 6 || longest != 2 {
 			t.Errorf("status %d: %v, at most %d failures in a row", status, statuses, longest)
@@ -495,7 +495,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	// The work is done whatever the response is.
 	for n := range 30 {
 		name := fmt.Sprint("name ", n)
-		r.try("PATCH", path, m{"name": name})
+		r.try("PATCH", path, object{"name": name})
 		var now instance
 		if r.withoutQuirks(path).into(&now); now.Name == nil || *now.Name != name {
 			t.Fatalf("the name is %v after a PATCH to %q", now.Name, name)
@@ -503,7 +503,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	}
 	// A refusal is not replaced.
 	for range 20 {
-		r.do("DELETE", "/ssh-keys/none", nil).failsWith("not_found")
+		r.delete("/ssh-keys/none").failsWith("not_found")
 	}
 }
 

@@ -43,10 +43,10 @@ func (a response) failed() bool {
 	if a.status < 400 {
 		return false
 	}
-	var failure m
+	var failure object
 	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error",
 		"rate_limited"}
-	return json.Unmarshal(a.raw, &failure) != nil || !slices.Contains(known, text(failure, "error.code"))
+	return json.Unmarshal(a.raw, &failure) != nil || !slices.Contains(known, failure.text("error.code"))
 }
 
 // retry repeats a request until it reaches the handler, as a client does.
@@ -69,9 +69,9 @@ func runScenario(r *rig) (responses []string) {
 			string(a.raw)))
 		return a
 	}
-	send("POST", "/ssh-keys", m{"name": "a", "public_key": ed25519A})
-	send("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
-	send("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read"}})
+	send("POST", "/ssh-keys", object{"name": "a", "public_key": ed25519A})
+	send("POST", "/templates", object{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
+	send("POST", "/api-keys", object{"name": "k", "scopes": []string{"user:read", "instances:read"}})
 	for _, path := range []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5",
 		"/offers?type=interruptible", "/templates", "/transactions", "/ssh-keys", "/api-keys"} {
 		send("GET", path, nil)
@@ -79,7 +79,7 @@ func runScenario(r *rig) (responses []string) {
 	rent := func(key string) string {
 		var i instance
 		for _, o := range r.offers() {
-			body := m{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o.ID}
+			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o.ID}
 			a := r.with("Idempotency-Key", key).retry("POST", "/instances", body)
 			if responses = append(responses, string(a.raw)); a.status == 201 || a.status == 200 {
 				a.into(&i)
@@ -99,7 +99,7 @@ func runScenario(r *rig) (responses []string) {
 			send("GET", "/instances", nil)
 		}
 	}
-	send("PATCH", path, m{"name": "renamed"})
+	send("PATCH", path, object{"name": "renamed"})
 	send("DELETE", path, nil)
 	r.Advance(time.Minute)
 	rent("story")
@@ -181,7 +181,7 @@ func TestQuirks_Switching(t *testing.T) {
 		}
 		return on
 	}
-	set := func(names ...string) response { return r.control("POST", "/quirks", m{"names": names}) }
+	set := func(names ...string) response { return r.control("POST", "/quirks", object{"names": names}) }
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("at first: %v", on)
 	}
@@ -195,7 +195,7 @@ func TestQuirks_Switching(t *testing.T) {
 	if !strings.Contains(string(refused.raw), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
 		t.Errorf("the refusal does not name what there is: %s, %v", refused.raw, err)
 	}
-	r.control("POST", "/quirks", m{"names": []string{}}).want(204)
+	r.control("POST", "/quirks", object{"names": []string{}}).want(204)
 	if on := listed(); len(on) != 0 {
 		t.Errorf("none: %v", on)
 	}

@@ -3,7 +3,6 @@ package simulator_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -75,9 +74,6 @@ func (r *rig) with(name, value string) *rig {
 	return other
 }
 
-// m is a JSON object.
-type m = map[string]any
-
 // response is a response of the simulator, with methods that check and decode it.
 type response struct {
 	t       testing.TB
@@ -128,6 +124,11 @@ func (r *rig) post(path string, body any) response {
 	return r.do(http.MethodPost, path, body)
 }
 
+func (r *rig) patch(path string, body any) response {
+	r.t.Helper()
+	return r.do(http.MethodPatch, path, body)
+}
+
 func (r *rig) delete(path string) response {
 	r.t.Helper()
 	return r.do(http.MethodDelete, path, nil)
@@ -166,9 +167,9 @@ func (a response) into(target any) response {
 }
 
 // object returns the body, which must be a JSON object.
-func (a response) object() m {
+func (a response) object() object {
 	a.t.Helper()
-	var o m
+	var o object
 	if err := json.Unmarshal(a.raw, &o); err != nil || o == nil {
 		a.t.Fatalf("%s: the body is no JSON object: %v: %.300s", a.request, err, a.raw)
 	}
@@ -176,10 +177,10 @@ func (a response) object() m {
 }
 
 // ok returns the object of a response 200.
-func (a response) ok() m { a.t.Helper(); return a.want(http.StatusOK).object() }
+func (a response) ok() object { a.t.Helper(); return a.want(http.StatusOK).object() }
 
 // created returns the object of a response 201.
-func (a response) created() m { a.t.Helper(); return a.want(http.StatusCreated).object() }
+func (a response) created() object { a.t.Helper(); return a.want(http.StatusCreated).object() }
 
 // headerNumber returns a header that must be a whole number.
 func (a response) headerNumber(name string) int {
@@ -190,32 +191,30 @@ func (a response) headerNumber(name string) int {
 }
 
 // failsWith checks the status and the code of an error. It returns the details, nil if there are none.
-func (a response) failsWith(code string) m {
+func (a response) failsWith(code string) object {
 	a.t.Helper()
 	return a.failsWithStatus(apidoc.Errors[code], code)
 }
 
 // failsWithStatus is like failsWith for a status that is not in the table of errors.
-func (a response) failsWithStatus(status int, code string) m {
+func (a response) failsWithStatus(status int, code string) object {
 	a.t.Helper()
 	failure := a.want(status).object()
-	if text(failure, "error.code") != code || text(failure, "error.message") == "" {
+	if failure.text("error.code") != code || failure.text("error.message") == "" {
 		a.t.Fatalf("%s: want the code %s: %.300s", a.request, code, a.raw)
 	}
-	details, _ := at(failure, "error.details").(m)
-	return details
+	return failure.object("error.details")
 }
 
 // invalid checks a 422 response whose issues name the field; "" means any field.
 func (a response) invalid(field string) {
 	a.t.Helper()
-	issues, _ := a.failsWith("validation_error")["issues"].([]any)
-	named := func(issue any) bool {
-		name := text(issue.(m), "field")
+	issues := a.failsWith("validation_error").objects("issues")
+	check(a.t, slices.ContainsFunc(issues, func(issue object) bool {
+		name := issue.text("field")
 		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") ||
 			strings.HasPrefix(name, field+"[")
-	}
-	check(a.t, slices.ContainsFunc(issues, named), "%s: no issue of %q: %.300s", a.request, field, a.raw)
+	}), "%s: no issue of %q: %.300s", a.request, field, a.raw)
 }
 
 type page[T any] struct {
@@ -223,26 +222,17 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// readPages reads a list page by page. It calls between, if any, after each page but the last.
-func readPages[T any](r *rig, path string, limit int, between func(page int)) (items []T) {
+// readPages reads a list page by page.
+func readPages[T any](r *rig, path string, limit int) (items []T) {
 	r.t.Helper()
-	path = join(path, fmt.Sprintf("limit=%d", limit))
-	cursor := ""
-	for n := 1; ; n++ {
-		var p page[T]
-		r.get(path + cursor).want(200).into(&p)
-		items = append(items, p.Data...)
-		if n > 1 && len(p.Data) == 0 || p.NextCursor != nil && len(p.Data) != limit {
-			r.t.Fatalf("%s: %d items on a page with the next cursor %v", path, len(p.Data), p.NextCursor)
-		}
-		if p.NextCursor == nil {
-			return items
-		}
-		if between != nil {
-			between(n)
-		}
-		cursor = "&" + after(*p.NextCursor)
+	raw, err := json.Marshal(r.listInPages(path, limit, nil))
+	if err != nil {
+		r.t.Fatal(err)
 	}
+	if err := json.Unmarshal(raw, &items); err != nil {
+		r.t.Fatal(err)
+	}
+	return items
 }
 
 // join adds a query to a path that may already have one.
@@ -259,7 +249,7 @@ func after(cursor string) string { return "cursor=" + url.QueryEscape(cursor) }
 // list reads a whole list in pages.
 func list[T any](r *rig, path string, limit int) []T {
 	r.t.Helper()
-	return readPages[T](r, path, limit, nil)
+	return readPages[T](r, path, limit)
 }
 
 type offer struct {
@@ -327,27 +317,27 @@ func (r *rig) cheapest() []offer {
 }
 
 // rent creates an instance. Changes override members of the body.
-func (r *rig) rent(key string, changes m) response {
+func (r *rig) rent(key string, changes object) response {
 	r.t.Helper()
-	body := m{"template": "pytorch", "disk_gb": 50}
+	body := object{"template": "pytorch", "disk_gb": 50}
 	for name, value := range changes {
 		body[name] = value
 	}
 	if _, ok := body["offer_id"]; !ok {
 		body["offer_id"] = r.cheapest()[0].ID
 	}
-	return r.with("Idempotency-Key", key).do("POST", "/instances", body)
+	return r.with("Idempotency-Key", key).post("/instances", body)
 }
 
 func (r *rig) instance(id string) instance {
 	r.t.Helper()
 	var i instance
-	r.do("GET", "/instances/"+id, nil).want(200).into(&i)
+	r.get("/instances/" + id).want(200).into(&i)
 	return i
 }
 
 // running creates an instance and waits until its ports are assigned.
-func (r *rig) running(key string, changes m) instance {
+func (r *rig) running(key string, changes object) instance {
 	r.t.Helper()
 	var i instance
 	r.rent(key, changes).want(201).into(&i)
@@ -358,6 +348,6 @@ func (r *rig) running(key string, changes m) instance {
 func (r *rig) balance() balance {
 	r.t.Helper()
 	var b balance
-	r.do("GET", "/balance", nil).want(200).into(&b)
+	r.get("/balance").want(200).into(&b)
 	return b
 }

@@ -60,7 +60,7 @@ func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 func TestServer_ReachableInstances(t *testing.T) {
 	srv := start(t, simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true})
 	r := &rig{Simulator: srv.Simulator, t: t, key: srv.APIKey, header: http.Header{}}
-	i := r.running("k", m{"template": "pytorch"})
+	i := r.running("k", object{"template": "pytorch"})
 	reached := func() string {
 		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.SSH.Host, i.SSH.Port), time.Second)
 		if err != nil {
@@ -75,15 +75,15 @@ func TestServer_ReachableInstances(t *testing.T) {
 		defer resp.Body.Close()
 		return fmt.Sprint(strings.TrimSpace(banner), " ", resp.StatusCode)
 	}
-	patch := func(body m) { r.control("PATCH", "/instances/"+i.ID, body).want(200) }
+	patch := func(body object) { r.setInstance(i.ID, body) }
 	for _, step := range []struct {
 		do   func()
 		want string
 	}{
 		{func() {}, "SSH-2.0-simulator 200"},
-		{func() { patch(m{"ssh_reachable": false}) }, " 200"},
-		{func() { patch(m{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
-		{func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200); r.Advance(time.Hour) }, " 503"},
+		{func() { patch(object{"ssh_reachable": false}) }, " 200"},
+		{func() { patch(object{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
+		{func() { r.action(i.ID, "stop").want(200); r.Advance(time.Hour) }, " 503"},
 	} {
 		step.do()
 		if got := reached(); got != step.want {
@@ -134,12 +134,12 @@ func TestConfig_Boot(t *testing.T) {
 func TestLog_Onstart(t *testing.T) {
 	r := newRig(t)
 	var template struct{ Slug string }
-	r.do("POST", "/templates", m{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).want(201).
+	r.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).want(201).
 		into(&template)
-	path := "/instances/" + r.running("k", m{"template": template.Slug}).ID
-	r.control("PATCH", path, m{"log_line": "epoch 1"}).want(200)
+	path := "/instances/" + r.running("k", object{"template": template.Slug}).ID
+	r.control("PATCH", path, object{"log_line": "epoch 1"}).want(200)
 	var log struct{ Lines []string }
-	r.do("GET", path+"/logs", nil).want(200).into(&log)
+	r.get(path + "/logs").want(200).into(&log)
 	text := strings.Join(log.Lines, "\n") + "\n"
 	for _, want := range []string{" + prepare\n", " + echo READY\n", "\nepoch 1\n"} {
 		if !strings.Contains(text, want) {

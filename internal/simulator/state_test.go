@@ -34,7 +34,7 @@ func (r *rig) allResponses() map[string]string {
 		case strings.HasPrefix(op.ID, "list"):
 			path += "?limit=200"
 		}
-		a := r.do("GET", path, nil).want(200)
+		a := r.get(path).want(200)
 		seen[path] = string(a.raw) + a.header.Get("Date")
 	}
 	return seen
@@ -62,16 +62,17 @@ func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
 	r := newRig(t, withStateFile(file), moving)
-	stay := r.running("k1", m{"disk_gb": 77})
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
-	r.do("POST", "/templates", m{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": m{"A": "b"}}).want(201)
+	stay := r.running("k1", object{"disk_gb": 77})
+	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201)
+	r.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
 	var issued struct{ Secret string }
-	r.do("POST", "/api-keys", m{"name": "ci", "scopes": []string{"user:read"},
-		"expires_in_days": 3}).want(201).into(&issued)
-	gone := r.running("k2", m{"template": "ubuntu"})
-	r.do("DELETE", "/instances/"+gone.ID, nil).want(200)
-	bid := r.running("k3", m{"type": "interruptible"})
-	r.control("PATCH", "/offers/"+r.cheapest()[0].ID, m{"on_demand_kop_h": 1}).want(200)
+	r.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"},
+		"expires_in_days": 3}).
+		want(201).into(&issued)
+	gone := r.running("k2", object{"template": "ubuntu"})
+	r.delete("/instances/" + gone.ID).want(200)
+	bid := r.running("k3", object{"type": "interruptible"})
+	r.setOffer(r.cheapest()[0].ID, object{"on_demand_kop_h": 1})
 	r.rent("k4", nil).want(201) // still creating
 	r.Advance(26 * time.Hour)
 	login := r.login()
@@ -89,7 +90,7 @@ func TestState_SurvivesKill(t *testing.T) {
 	}
 	back.poll(login).failsWith("authorization_pending")
 	var logs struct{ Lines []string }
-	if back.do("GET", "/instances/"+stay.ID+"/logs", nil).want(200).into(&logs); len(logs.Lines) < 5 {
+	if back.get("/instances/" + stay.ID + "/logs").want(200).into(&logs); len(logs.Lines) < 5 {
 		t.Errorf("log %q", logs.Lines)
 	}
 
@@ -97,7 +98,7 @@ func TestState_SurvivesKill(t *testing.T) {
 	r.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
 	checkSame(t, "40 hours later", r, back)
-	back.as(issued.Secret).do("GET", "/me", nil).want(200)
+	back.as(issued.Secret).get("/me").want(200)
 }
 
 // TestState_SavedBeforeResponse restarts the simulator after each kind of change.
@@ -109,12 +110,12 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"POST", "/control/clock", m{"advance_seconds": 90}},
-		{"PATCH", "/control/account", m{"balance_kop": 7_000_000}},
-		{"PATCH", "/control/offers/" + r.cheapest()[1].ID, m{"available": false}},
-		{"PATCH", "/control/instances/" + i.ID, m{"traffic_gb": 2.5}},
-		{"PATCH", "/api/v1/instances/" + i.ID, m{"name": "other"}},
-		{"POST", "/api/v1/ssh-keys", m{"public_key": ed25519A}},
+		{"POST", "/control/clock", object{"advance_seconds": 90}},
+		{"PATCH", "/control/account", object{"balance_kop": 7_000_000}},
+		{"PATCH", "/control/offers/" + r.cheapest()[1].ID, object{"available": false}},
+		{"PATCH", "/control/instances/" + i.ID, object{"traffic_gb": 2.5}},
+		{"PATCH", "/api/v1/instances/" + i.ID, object{"name": "other"}},
+		{"POST", "/api/v1/ssh-keys", object{"public_key": ed25519A}},
 		{"POST", "/api/v1/instances/" + i.ID + "/stop", nil},
 	} {
 		if a := r.raw(change.method, change.path, jsonBody(t, change.body)); a.status/100 != 2 {
@@ -122,14 +123,14 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 		}
 		checkSame(t, fmt.Sprint(change), r, r.restarted(file))
 	}
-	r.control("POST", "/faults", m{"path": "/me", "status": 503}).want(204)
-	r.control("POST", "/rate-limit", m{"per_minute_key": 5, "per_minute_address": 5}).want(204)
+	r.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
+	r.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
 	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &rig{Simulator: back, t: t, key: testKey}
-	if a := b.do("GET", "/me", nil).want(503); a.header.Get("X-RateLimit-Limit") != "5" {
+	if a := b.get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
 		t.Errorf("limit %v", a.header)
 	}
 	r.control("POST", "/reset", nil).want(200)
@@ -146,7 +147,7 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	var seen time.Time
 	for range 50 {
 		var balance balance
-		a := r.do("GET", "/balance", nil).want(200).into(&balance)
+		a := r.get("/balance").want(200).into(&balance)
 		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
 		if err != nil || date.Before(seen) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
@@ -166,7 +167,7 @@ func TestState_ShownTimeIsSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
 	for range 3 {
-		r.do("GET", "/gpus", nil).want(200)
+		r.get("/gpus").want(200)
 		if seen, back := r.Now(), r.restarted(file).Now(); back.Before(seen) {
 			t.Errorf("after a restart it is %v, and it was %v", back, seen)
 		}
@@ -185,7 +186,7 @@ func TestState_WrittenToNewFile(t *testing.T) {
 	if err := os.Symlink(target, file+".next"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) // writes the file once
+	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201) // writes the file once
 	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
 		t.Errorf("the link was followed: %q, %v", kept, err)
 	}
@@ -263,7 +264,7 @@ func TestState_InvalidFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).failsWith("internal")
+	r.post("/ssh-keys", object{"public_key": ed25519A}).failsWith("internal")
 }
 
 // TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
@@ -275,7 +276,7 @@ func TestState_ConcurrentWrites(t *testing.T) {
 		writers.Go(func() {
 			for k := range 10 {
 				var key struct{ ID string }
-				r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201).into(&key)
+				r.post("/ssh-keys", object{"public_key": ed25519A}).want(201).into(&key)
 				if raw, err := atomicfile.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
 					t.Errorf("writer %d: key %d is in a response and not in the file (%v)", n, k, err)
 				}
@@ -283,7 +284,7 @@ func TestState_ConcurrentWrites(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	if n := len(list[m](r.restarted(file), "/ssh-keys", 200)); n != 200 {
+	if n := len(r.restarted(file).list("/ssh-keys")); n != 200 {
 		t.Errorf("%d keys after a restart, want 200", n)
 	}
 }
