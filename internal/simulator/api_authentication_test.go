@@ -47,7 +47,7 @@ func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) s
 func TestAccess_Scopes(t *testing.T) {
 	r := newAccount(t)
 	for _, scope := range scopes {
-		instance := r.booted(nil).text("id")
+		instance := r.runningInstance(nil).text("id")
 		secret, _ := r.newKey(scope)
 		r.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {

@@ -47,7 +47,7 @@ func TestCatalog_Gpus(t *testing.T) {
 		case 1:
 			r.setOffer(o.text("id"), object{"on_demand_kop_h": 777})
 		case 2:
-			r.rented(object{"offer_id": o["id"]})
+			r.createInstance(object{"offer_id": o["id"]})
 		}
 	}
 	r.Advance(time.Minute)
@@ -67,7 +67,7 @@ func TestCatalog_Offer(t *testing.T) {
 // Only available offers are listed.
 func TestCatalog_OnlyAvailable(t *testing.T) {
 	r := newAccount(t)
-	i := r.rented(nil)
+	i := r.createInstance(nil)
 	id := r.offerOf(i.text("id"))
 	listed := func(want bool, what string) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 func TestErrors_Language(t *testing.T) {
 	r := newAccount(t)
 	weak, _ := r.newKey("user:read")
-	instance := r.booted(nil).text("id")
+	instance := r.runningInstance(nil).text("id")
 	causes := map[string]func(r *rig) response{
 		"unauthorized":          func(r *rig) response { return r.as("").get("/me") },
 		"forbidden":             func(r *rig) response { return r.as(weak).get("/balance") },
@@ -29,7 +29,7 @@ func TestErrors_Language(t *testing.T) {
 		"insufficient_funds": func(r *rig) response {
 			r.setAccount(object{"balance_kop": 0})
 			defer r.setAccount(object{"balance_kop": 1_000_000_000})
-			return r.create(unique("key"), r.rentBody())
+			return r.create(unique("key"), r.instanceBody(nil))
 		},
 	}
 	cyrillic := regexp.MustCompile(`\p{Cyrillic}`)

@@ -109,7 +109,7 @@ func TestOffers_Type(t *testing.T) {
 
 func TestQuery_Bounds(t *testing.T) {
 	r := newAccount(t)
-	id := r.rented(nil).text("id")
+	id := r.createInstance(nil).text("id")
 	bounds := apidoc.QueryBounds
 	for _, b := range bounds {
 		for _, path := range listPaths {

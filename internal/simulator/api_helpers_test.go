@@ -32,7 +32,7 @@ func newAccount(t *testing.T, change ...func(*simulator.Config)) *rig {
 	t.Helper()
 	t.Parallel()
 	r := newRig(t, append(change, func(c *simulator.Config) {
-		c.Seed, c.Boot, c.Start = 20260, 0, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		c.Seed, c.Start = 20260, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	})...)
 	r.setAccount(object{"balance_kop": 1_000_000_000, "max_instances": 1000})
 	return r
@@ -113,14 +113,14 @@ var serial atomic.Int64
 // unique returns a name that no other test uses.
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, serial.Add(1)) }
 
-// rentBody returns a valid body of POST /instances for the cheapest offer with both prices.
-func (r *rig) rentBody() object { r.t.Helper(); return r.rentBodyWithDisk(200) }
-
-// rentBodyWithDisk returns a valid body for an offer with at least that disk in GB.
-func (r *rig) rentBodyWithDisk(diskGB int64) object {
+// instanceBody returns a valid body of POST /instances with changes. The offer is the cheapest with both prices and a
+// disk for every template.
+func (r *rig) instanceBody(changes object) object {
 	r.t.Helper()
-	offers, _ := r.page(fmt.Sprintf("/offers?type=interruptible&min_disk_gb=%d", diskGB))
-	return object{"offer_id": offers[0]["id"], "template": "ubuntu", "disk_gb": 10}
+	offers, _ := r.page("/offers?type=interruptible&min_disk_gb=200")
+	body := object{"offer_id": offers[0]["id"], "template": "ubuntu", "disk_gb": 10}
+	maps.Copy(body, changes)
+	return body
 }
 
 // create sends POST /instances with an Idempotency-Key.
@@ -129,14 +129,10 @@ func (r *rig) create(key string, body any) response {
 	return r.with("Idempotency-Key", key).post("/instances", body)
 }
 
-// rented creates an instance from a valid body with changes.
-func (r *rig) rented(change object) object {
+// createInstance creates an instance from a valid body with changes.
+func (r *rig) createInstance(changes object) object {
 	r.t.Helper()
-	body := r.rentBody()
-	for name, value := range change {
-		body[name] = value
-	}
-	return r.create(unique("rent"), body).created()
+	return r.create(unique("create"), r.instanceBody(changes)).created()
 }
 
 // offerOf returns the offer of an instance. The API does not return it.
@@ -170,13 +166,16 @@ func (r *rig) waitFor(id, status string) (seen []string) {
 	return nil
 }
 
-// booted creates an instance and waits until it is running and has its address.
-func (r *rig) booted(change object) object {
+// runningInstance creates an instance and waits until it is running and has its address.
+func (r *rig) runningInstance(changes object) object {
 	r.t.Helper()
-	id := r.rented(change).text("id")
-	r.waitFor(id, "running")
-	r.Advance(time.Minute)
-	return r.fields(id)
+	id := r.createInstance(changes).text("id")
+	r.Advance(bootComplete)
+	o := r.fields(id)
+	if o.text("status") != "running" {
+		r.t.Fatalf("instance %s is %s after its boot", id, o["status"])
+	}
+	return o
 }
 
 // action sends start or stop.

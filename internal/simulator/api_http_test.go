@@ -45,7 +45,7 @@ func TestHTTP_OnlyListedOperations(t *testing.T) {
 	for _, op := range apidoc.Operations {
 		listed[op.Path] = append(listed[op.Path], op.Method)
 	}
-	id := r.booted(nil).text("id")
+	id := r.runningInstance(nil).text("id")
 	for pattern, known := range listed {
 		path := strings.NewReplacer("{id}", id, "{slug}", "ubuntu").Replace(pattern)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
@@ -129,7 +129,7 @@ func TestHTTP_BodySize(t *testing.T) {
 func TestHTTP_UnknownFieldsIgnored(t *testing.T) {
 	r := newAccount(t)
 	bodies := bodied()
-	bodies["/instances"] = r.rentBody()
+	bodies["/instances"] = r.instanceBody(nil)
 	for path, body := range bodies {
 		body = maps.Clone(body)
 		body["surprise"] = true
@@ -152,7 +152,7 @@ func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-O
 // Only lists are cached, for 60 seconds; all other responses are not stored.
 func TestHTTP_CORSAndCache(t *testing.T) {
 	r := newAccount(t)
-	offer := r.rentBody().text("offer_id")
+	offer := r.instanceBody(nil).text("offer_id")
 	for _, op := range apidoc.Operations {
 		path := strings.NewReplacer("{id}", offer, "{slug}", "none").Replace(op.Path)
 		public := op.Method == http.MethodGet && (op.Scope == "public" || op.Scope == "optional")

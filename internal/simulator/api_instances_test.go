@@ -14,7 +14,7 @@ func TestInstance_List(t *testing.T) {
 	r := newAccount(t)
 	var made []string
 	for range 4 {
-		made = append(made, r.booted(nil).text("id"))
+		made = append(made, r.runningInstance(nil).text("id"))
 	}
 	r.delete("/instances/" + made[0]).ok()
 	check(t, r.lists("/instances", made[0]), "active leaves out one that is being destroyed")
@@ -34,7 +34,7 @@ func TestInstance_List(t *testing.T) {
 // Patch changes only the name.
 func TestInstance_Patch(t *testing.T) {
 	r := newAccount(t)
-	before := r.booted(object{"name": "first"})
+	before := r.runningInstance(object{"name": "first"})
 	path := "/instances/" + before.text("id")
 	send := func(body object) response { return r.patch(path, body) }
 	checkBounds("InstanceUpdate", object{"name": "x"}, send)
@@ -49,7 +49,7 @@ func TestInstance_Patch(t *testing.T) {
 
 func TestInstance_Logs(t *testing.T) {
 	r := newAccount(t)
-	id := r.booted(nil).text("id")
+	id := r.runningInstance(nil).text("id")
 	for range 300 {
 		r.setInstance(id, object{"log_line": unique("line")})
 	}
@@ -65,7 +65,7 @@ func TestInstance_Logs(t *testing.T) {
 func TestInstance_Fields(t *testing.T) {
 	r := newAccount(t)
 	began := r.Now()
-	created := r.rented(object{"name": "a name", "disk_gb": 123})
+	created := r.createInstance(object{"name": "a name", "disk_gb": 123})
 	id := created.text("id")
 	offer := r.get("/offers/" + r.offerOf(id)).ok()
 	for field, want := range map[string]any{
@@ -104,7 +104,7 @@ func TestInstance_URLs(t *testing.T) {
 		if slug == "custom" {
 			continue
 		}
-		o := r.booted(object{"template": slug, "disk_gb": template["min_disk_gb"]})
+		o := r.runningInstance(object{"template": slug, "disk_gb": template["min_disk_gb"]})
 		equal(t, slug+": image", o.text("image"), template.text("image"))
 		equal(t, slug+": has ssh", o["ssh"] != nil, template.text("launch_mode") != "entrypoint")
 		for _, u := range o.objects("urls") {

@@ -28,7 +28,7 @@ func (r *rig) fillLists() {
 		r.newTemplate()
 		r.newSSHKey(byte(n))
 		r.newKey("user:read")
-		r.rented(object{"offer_id": offers[n]["id"]})
+		r.createInstance(object{"offer_id": offers[n]["id"]})
 		r.Advance(time.Hour)
 	}
 }
@@ -151,7 +151,7 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 	r := newAccount(t)
 	r.fillLists()
 	offers := r.list("/offers")
-	rent := func(n int) { r.rented(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
+	rent := func(n int) { r.createInstance(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
 	adjust := func(n int) { r.setAccount(object{"balance_kop": 900_000_000 + n}) }
 	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
 	for _, c := range []struct {

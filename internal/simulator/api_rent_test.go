@@ -20,14 +20,14 @@ func (r *rig) rentOnce(body object) response {
 
 func TestRent_IdempotencyKeyBounds(t *testing.T) {
 	r := newAccount(t)
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	r.post("/instances", body).invalid("Idempotency-Key")
 	for _, key := range []string{"", strings.Repeat("k", 65), strings.Repeat("k", 1000)} {
 		r.create(key, body).invalid("Idempotency-Key")
 	}
 	equal(t, "instances", len(r.list("/instances?status=all")), 0)
 	for _, key := range []string{"k", strings.Repeat("k", 64), "a b/c?d=e:f"} {
-		r.create(key, r.rentBody()).created()
+		r.create(key, r.instanceBody(nil)).created()
 	}
 }
 
@@ -37,7 +37,7 @@ func TestRent_Bounds(t *testing.T) {
 	for n := range 11 {
 		keys = append(keys, r.newSSHKey(byte(n))["id"])
 	}
-	body := r.rentBodyWithDisk(2000)
+	body := r.instanceBody(object{"offer_id": r.list("/offers?type=interruptible&min_disk_gb=2000")[0]["id"]})
 	checkBounds("InstanceCreate", body, r.rentOnce)
 	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, r.rentOnce)
 	checkField(body, "offer_id", nil, []any{""}, r.rentOnce)
@@ -50,8 +50,7 @@ func TestRent_DiskOfTemplateAndServer(t *testing.T) {
 	r := newAccount(t)
 	for _, template := range r.as("").list("/templates") {
 		if least := template.integer("min_disk_gb"); least > 10 && template.text("slug") != "custom" {
-			body := r.rentBody()
-			body["template"] = template["slug"]
+			body := r.instanceBody(object{"template": template["slug"]})
 			checkField(body, "disk_gb", []any{least}, []any{least - 1}, r.rentOnce)
 		}
 	}
@@ -69,7 +68,7 @@ func TestRent_DiskOfTemplateAndServer(t *testing.T) {
 // Only the custom template accepts an image.
 func TestRent_CustomImage(t *testing.T) {
 	r := newAccount(t)
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	for _, template := range []string{"ubuntu", r.newTemplate()} {
 		body["template"] = template
 		checkField(body, "image", nil, []any{"alpine:3"}, r.rentOnce)
@@ -83,13 +82,8 @@ func TestRent_CustomImage(t *testing.T) {
 // An error creates nothing and does not use up the key.
 func TestRent_Errors(t *testing.T) {
 	r := newAccount(t)
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	offer := body.text("offer_id")
-	with := func(field string, value any) object {
-		other := r.rentBody()
-		other[field] = value
-		return other
-	}
 	withoutBid := r.list("/offers")
 	withoutBid = slices.DeleteFunc(withoutBid, func(o object) bool { return o.value("price.interruptible_kop_h") != nil })
 	account := func(set object) func() { return func() { r.setAccount(set) } }
@@ -100,11 +94,10 @@ func TestRent_Errors(t *testing.T) {
 		body         object
 		set, restore func()
 	}{
-		{"not_found", "", with("offer_id", "none"), nil, nil},
-		{"not_found", "", with("template", "none"), nil, nil},
-		{"validation_error", "", with("disk_gb", 1), nil, nil},
-		{"validation_error", "", object{"offer_id": withoutBid[0]["id"], "template": "ubuntu", "disk_gb": 10,
-			"type": "interruptible"}, nil, nil},
+		{"not_found", "", r.instanceBody(object{"offer_id": "none"}), nil, nil},
+		{"not_found", "", r.instanceBody(object{"template": "none"}), nil, nil},
+		{"validation_error", "", r.instanceBody(object{"disk_gb": 1}), nil, nil},
+		{"validation_error", "", r.instanceBody(object{"offer_id": withoutBid[0]["id"], "type": "interruptible"}), nil, nil},
 		{"insufficient_funds", "", body, account(object{"balance_kop": 0}), account(object{"balance_kop": 10_000_000})},
 		{"forbidden", "email_not_verified", body, account(object{"email_verified": false}),
 			account(object{"email_verified": true})},
@@ -124,10 +117,10 @@ func TestRent_Errors(t *testing.T) {
 	r.create("the key", body).created()
 
 	r.create(unique("k"), body).failsWith("conflict") // the offer is taken
-	second := r.create(unique("k"), r.rentBody()).created()
-	r.create(unique("k"), r.rentBody()).failsWith("conflict") // the limit of instances
+	second := r.create(unique("k"), r.instanceBody(nil)).created()
+	r.create(unique("k"), r.instanceBody(nil)).failsWith("conflict") // the limit of instances
 	r.destroy(second.text("id"))
-	r.create(unique("k"), r.rentBody()).created()
+	r.create(unique("k"), r.instanceBody(nil)).created()
 }
 
 // "409 when the price changed": the price of the rental type differs from the price that the caller was shown last, in
@@ -144,8 +137,7 @@ func TestRent_PriceChanged(t *testing.T) {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			for _, change := range []int64{1, -1} {
 				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
-				body := r.rentBody()
-				body["type"] = kind
+				body := r.instanceBody(object{"type": kind})
 				offer := body.text("offer_id")
 				price := r.get("/offers/"+offer).ok().integer("price."+kind+"_kop_h") + change
 				r.reset()
@@ -173,7 +165,7 @@ func (r *rig) reset() {
 // Price changes that do not affect the shown price cause no conflict.
 func TestRent_PriceNotChanged(t *testing.T) {
 	r := newAccount(t)
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	offer := body.text("offer_id")
 	price := r.get("/offers/" + offer).ok().integer("price.on_demand_kop_h")
 	r.setOffer(offer, object{"interruptible_kop_h": 1})
@@ -181,7 +173,7 @@ func TestRent_PriceNotChanged(t *testing.T) {
 	r.setOffer(offer, object{"on_demand_kop_h": price})
 	equal(t, "restored price", r.create(unique("k"), body).created().integer("price.running_kop_h"), price)
 
-	body = r.rentBody()
+	body = r.instanceBody(nil)
 	r.reset()
 	r.setOffer(body.text("offer_id"), object{"on_demand_kop_h": price + 9})
 	o := r.create(unique("k"), body).created()
@@ -191,9 +183,8 @@ func TestRent_PriceNotChanged(t *testing.T) {
 // A repeated create returns the instance, whatever the state of the instance, the market and the account is.
 func TestRent_Replay(t *testing.T) {
 	r := newAccount(t)
-	body, other := r.rentBody(), r.rentBody()
-	body["template"] = r.newTemplate()
-	other["offer_id"], other["disk_gb"] = r.list("/offers?order=-price")[0]["id"], 50
+	body := r.instanceBody(object{"template": r.newTemplate()})
+	other := r.instanceBody(object{"offer_id": r.list("/offers?order=-price")[0]["id"], "disk_gb": 50})
 	first := r.create("the key", body).want(http.StatusCreated)
 	equal(t, "Idempotent-Replayed of a creation", first.header.Get("Idempotent-Replayed"), "")
 	id := first.object().text("id")
@@ -248,7 +239,7 @@ func TestRent_Race(t *testing.T) {
 	for _, a := range replays {
 		equal(t, "id of a replay", a.want(http.StatusOK).object().text("id"), all[0].text("id"))
 	}
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	created, conflicts := concurrently(func(n int) response { return r.create(fmt.Sprint(n), body) })
 	equal(t, "responses 201 for one server", created, 1)
 	for _, a := range conflicts {

@@ -99,7 +99,7 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 
 	for _, template := range r.list("/templates") {
 		if template.text("slug") != "custom" {
-			id := r.rented(object{"template": template["slug"], "disk_gb": 100, "name": "n",
+			id := r.createInstance(object{"template": template["slug"], "disk_gb": 100, "name": "n",
 				"type": "interruptible"}).text(
 				"id")
 
@@ -111,7 +111,7 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 	var paid string // an instance whose traffic costs money
 	for _, o := range r.list("/offers") {
 		if paid == "" && o.integer("price.traffic_kop_gb") > 0 {
-			paid = r.booted(object{"offer_id": o["id"]}).text("id")
+			paid = r.runningInstance(object{"offer_id": o["id"]}).text("id")
 		}
 	}
 	r.setInstance(paid, object{"traffic_gb": 100})
@@ -123,7 +123,7 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 		r.setInstance(paid, object{"status": status})
 		see("Instance", r.fields(paid))
 	}
-	id := r.booted(nil).text("id")
+	id := r.runningInstance(nil).text("id")
 	r.delete("/instances/" + id).ok()
 	see("Instance", r.fields(id))
 	see("Transaction", r.list("/transactions")...)

@@ -49,14 +49,11 @@ func TestSSHKey_Created(t *testing.T) {
 func TestSSHKey_Deleted(t *testing.T) {
 	r := newAccount(t)
 	gone, kept := r.newSSHKey(1).text("id"), r.newSSHKey(2).text("id")
-	i := r.booted(nil)
+	i := r.runningInstance(nil)
 	r.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
 	r.delete("/ssh-keys/" + gone).failsWith("not_found")
 	check(t, !r.lists("/ssh-keys", gone), "a deleted key is listed")
 	equal(t, "a server that has the key", asJSON(r.fields(i.text("id"))["ssh"]), asJSON(i["ssh"]))
-	body := r.rentBody()
-	body["ssh_key_ids"] = []any{gone}
-	r.create(unique("deleted-key"), body).invalid("ssh_key_ids")
-	body["ssh_key_ids"] = []any{kept}
-	r.create(unique("live-key"), body).created()
+	r.create("deleted-key", r.instanceBody(object{"ssh_key_ids": []any{gone}})).invalid("ssh_key_ids")
+	r.createInstance(object{"ssh_key_ids": []any{kept}})
 }

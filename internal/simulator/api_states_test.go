@@ -32,7 +32,7 @@ func (r *rig) checkBurn(when string, want any) {
 
 func TestState_StopAndStart(t *testing.T) {
 	r := newAccount(t)
-	o := r.rented(object{"disk_gb": 200})
+	o := r.createInstance(object{"disk_gb": 200})
 	id := o.text("id")
 	checkPath(t, "creation", r.waitFor(id, "running"), "creating", "starting", "running")
 	for range 2 {
@@ -51,7 +51,7 @@ func TestState_StopAndStart(t *testing.T) {
 		equal(t, "stop_reason of a running instance", r.fields(id)["stop_reason"], nil)
 	}
 	// An instance that is stopped during its boot never runs.
-	booting := r.rented(nil).text("id")
+	booting := r.createInstance(nil).text("id")
 	r.action(booting, "stop").ok()
 	r.waitFor(booting, "stopped")
 	r.Advance(10 * time.Minute)
@@ -61,7 +61,7 @@ func TestState_StopAndStart(t *testing.T) {
 func TestState_Delete(t *testing.T) {
 	r := newAccount(t)
 	for _, status := range []string{"creating", "starting", "running", "stopping", "stopped", "failed", "outbid"} {
-		id := r.booted(nil).text("id")
+		id := r.runningInstance(nil).text("id")
 		r.setInstance(id, object{"status": status})
 		o := r.delete("/instances/" + id).ok()
 		equal(t, status+": the response to DELETE", o.text("status"), "destroying")
@@ -98,7 +98,7 @@ func TestState_Actions(t *testing.T) {
 			"get":    r.get,
 			"delete": r.delete,
 		} {
-			id := r.booted(object{"type": "interruptible"}).text("id")
+			id := r.runningInstance(object{"type": "interruptible"}).text("id")
 			r.setInstance(id, object{"status": status, "desired_state": c.desired})
 			a := send("/instances/" + id)
 			a.request = action + " while " + status
@@ -118,7 +118,7 @@ func TestState_Actions(t *testing.T) {
 // bid at the current price.
 func TestState_Outbid(t *testing.T) {
 	r := newAccount(t)
-	i := r.booted(object{"disk_gb": 150, "type": "interruptible"})
+	i := r.runningInstance(object{"disk_gb": 150, "type": "interruptible"})
 	id, offer := i.text("id"), r.offerOf(i.text("id"))
 	bid := r.get("/offers/" + offer).ok().integer("price.interruptible_kop_h")
 	for _, price := range []int64{bid, max(bid-100, 1)} {
@@ -150,13 +150,13 @@ func TestState_OutbidOnlyWhileRunning(t *testing.T) {
 		r.setOffer(r.offerOf(i.text("id")), object{"on_demand_kop_h": 9_500_000, "interruptible_kop_h": 9_000_000})
 	}
 	for _, status := range []string{"creating", "starting", "stopping", "stopped", "failed"} {
-		i := r.booted(object{"type": "interruptible"})
+		i := r.runningInstance(object{"type": "interruptible"})
 		r.setInstance(i.text("id"), object{"status": status})
 		raise(i)
 		r.Advance(time.Minute)
 		equal(t, "status of an instance that is "+status, r.fields(i.text("id")).text("status"), status)
 	}
-	fixed, other, booting := r.booted(nil), r.booted(object{"type": "interruptible"}), r.rented(object{
+	fixed, other, booting := r.runningInstance(nil), r.runningInstance(object{"type": "interruptible"}), r.createInstance(object{
 		"type": "interruptible"})
 	raise(fixed)
 	raise(booting)
@@ -170,7 +170,7 @@ func TestState_OutbidOnlyWhileRunning(t *testing.T) {
 // The host goes offline and online again.
 func TestState_HostOffline(t *testing.T) {
 	r := newAccount(t)
-	i := r.booted(nil)
+	i := r.runningInstance(nil)
 	id, offer := i.text("id"), r.offerOf(i.text("id"))
 	r.setOffer(offer, object{"online": false})
 	r.waitFor(id, "stopped")
@@ -191,7 +191,7 @@ func TestState_HostOffline(t *testing.T) {
 // A boot that fails ends in failed. The instance can be deleted and is not billed as running.
 func TestState_FailedBoot(t *testing.T) {
 	r := newAccount(t)
-	body := r.rentBody()
+	body := r.instanceBody(nil)
 	r.setOffer(body.text("offer_id"), object{"fail_boots": true})
 	id := r.create(unique("k"), body).created().text("id")
 	checkPath(t, "a failed boot", r.waitFor(id, "failed"), "creating", "starting", "failed")

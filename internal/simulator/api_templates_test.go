@@ -49,13 +49,11 @@ func TestTemplate_Limit(t *testing.T) {
 func TestTemplate_Deleted(t *testing.T) {
 	r := newAccount(t)
 	slug := r.newTemplate()
-	id := r.booted(object{"template": slug}).text("id")
+	id := r.runningInstance(object{"template": slug}).text("id")
 	r.delete("/templates/" + slug).want(http.StatusNoContent)
 	r.delete("/templates/" + slug).failsWith("not_found")
 	check(t, !r.lists("/templates", slug), "a deleted template is listed")
-	body := r.rentBody()
-	body["template"] = slug
-	r.create(unique("gone"), body).failsWith("not_found")
+	r.create("gone", r.instanceBody(object{"template": slug})).failsWith("not_found")
 	equal(t, "template.slug", r.fields(id).text("template.slug"), slug)
 	r.action(id, "stop").ok()
 	r.waitFor(id, "stopped")
