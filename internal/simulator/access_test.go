@@ -114,23 +114,19 @@ func TestLog_HasNoSecrets(t *testing.T) {
 	r := newRig(t, func(c *simulator.Config) {
 		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	})
-	var issued struct{ Secret string }
-	r.post("/api-keys", object{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
+	secret, _ := r.newKey("user:read")
 	login := r.login()
 	if err := r.DecideDeviceCode(login.text("user_code"), true); err != nil {
 		t.Fatal(err)
 	}
-	var token struct {
-		Key string `json:"api_key"`
-	}
-	r.poll(login).want(200).into(&token)
-	r.as(token.Key).get("/me").want(200)
+	token := r.poll(login).ok().text("api_key")
+	r.as(token).get("/me").want(200)
 	r.get("/offers?limit=0").want(422)
 	seen := log.String()
 	for _, q := range r.Requests() {
 		seen += q.Path + q.Query + q.KeyID
 	}
-	for _, secret := range []string{testKey, issued.Secret, token.Key, login.text("device_code")} {
+	for _, secret := range []string{testKey, secret, token, login.text("device_code")} {
 		if strings.Contains(seen, secret) {
 			t.Error("a secret was logged")
 		}

@@ -27,7 +27,7 @@ func checkPath(t *testing.T, what string, seen []string, allowed ...string) {
 // checkBurn checks the burn rate of the balance.
 func (r *rig) checkBurn(when string, want any) {
 	r.t.Helper()
-	equal(r.t, when+": burn_kop_h", asJSON(r.get("/balance").ok()["burn_kop_h"]), asJSON(want))
+	equal(r.t, when+": burn_kop_h", asJSON(r.balance()["burn_kop_h"]), asJSON(want))
 }
 
 func TestState_StopAndStart(t *testing.T) {

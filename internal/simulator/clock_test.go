@@ -109,20 +109,19 @@ func TestConfig_Bounds(t *testing.T) {
 // would overflow an int64.
 func TestClock_LongRental(t *testing.T) {
 	r := newRig(t)
-	o := r.cheapest()[0]
-	r.setOffer(o.ID, object{"on_demand_kop_h": 10_000_000})
+	offer := r.instanceBody(nil)["offer_id"].(string)
+	r.setOffer(offer, object{"on_demand_kop_h": 10_000_000})
 	money := func() { r.setAccount(object{"balance_kop": int64(1_000_000_000_000)}) }
 	money()
-	r.get("/offers/" + o.ID).want(200) // shows the new price
-	i := r.running("k", object{"offer_id": o.ID, "disk_gb": 20})
-	before := r.instance(i.ID).Cost
+	r.get("/offers/" + offer).want(200) // shows the new price
+	i := r.runningInstance(object{"offer_id": offer, "disk_gb": 20})
 	const years, hours = 4, 10 * 365 * 24
 	for range years {
 		r.Advance(hours * time.Hour)
 		money()
 	}
-	got := r.instance(i.ID)
-	if want := before + years*hours*i.Price.Running; got.Status != "running" || got.Cost != want {
-		t.Errorf("%s, and costs %d kopecks, want %d", got.Status, got.Cost, want)
-	}
+	got := r.fields(i.text("id"))
+	equal(t, "status", got.text("status"), "running")
+	equal(t, "cost", got.integer("cost_so_far_kop"),
+		i.integer("cost_so_far_kop")+years*hours*i.integer("price.running_kop_h"))
 }

@@ -54,33 +54,31 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 	if got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200, KeyID: got.KeyID}) {
 		t.Errorf("request %+v", got)
 	}
-	r.rent("k", nil).want(201)
+	r.createInstance(nil)
 	r.control("POST", "/reset", nil).want(200)
-	if b := r.balance(); b.Balance != 5_000_000 || len(list[instance](r, "/instances?status=all", 5)) != 0 ||
-		len(r.Requests()) != 2 {
-		t.Errorf("after reset: %+v, %d requests", b, len(r.Requests()))
-	}
+	equal(t, "balance after a reset", r.balance().integer("balance_kop"), 5_000_000)
+	equal(t, "instances after a reset", len(r.list("/instances?status=all")), 0)
+	equal(t, "requests after a reset", len(r.Requests()), 2)
 }
 
 // A status that is set holds until the next request, and a destroyed instance stays destroyed.
 func TestControl_InstanceStatus(t *testing.T) {
 	r := newRig(t)
-	path := "/instances/" + r.running("k", nil).ID
-	set := func(patch object) response { return r.control("PATCH", path, patch) }
+	id := r.runningInstance(nil).text("id")
+	set := func(patch object) response { return r.control("PATCH", "/instances/"+id, patch) }
 	check := func(status string, ssh bool) {
 		t.Helper()
-		var i instance
 		r.Advance(time.Hour)
-		if r.get(path).into(&i); i.Status != status || (i.SSH != nil) != ssh {
-			t.Errorf("%s, SSH %v, want %s, %t", i.Status, i.SSH, status, ssh)
-		}
+		i := r.fields(id)
+		equal(t, "status", i.text("status"), status)
+		equal(t, status+" with SSH", i["ssh"] != nil, ssh)
 	}
 	set(object{"status": "failed", "stop_reason": "provider"}).want(200)
 	check("failed", false)
 	set(object{"status": "stopped", "desired_state": "stopped"}).want(200)
-	r.post(path+"/start", nil).want(200)
+	r.action(id, "start").want(200)
 	check("running", true)
-	r.post(path+"/stop", nil).want(200)
+	r.action(id, "stop").want(200)
 	set(object{"status": "starting", "desired_state": "running"}).want(200)
 	check("starting", false)
 	set(object{"status": "running"}).want(200)
@@ -93,15 +91,12 @@ func TestControl_InstanceStatus(t *testing.T) {
 func TestControl_OfferLater(t *testing.T) {
 	withFile := withStateFile(t.TempDir() + "/state.json")
 	r := newRig(t, withFile)
-	id := r.cheapest()[0].ID
+	id := r.list("/offers")[0].text("id")
 	set := func(patch object) { r.setOffer(id, patch) }
 	check := func(wait time.Duration, want bool) {
 		t.Helper()
-		var o offer
 		r.Advance(wait)
-		if r.get("/offers/" + id).want(200).into(&o); o.Available != want {
-			t.Errorf("available %t, want %t", o.Available, want)
-		}
+		equal(t, "available", r.get("/offers/" + id).ok()["available"], any(want))
 	}
 	set(object{"available": false, "after_seconds": 900})
 	set(object{"available": true, "after_seconds": 600})

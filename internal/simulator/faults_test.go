@@ -73,7 +73,7 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 		if a := r.try("POST", "/ssh-keys", key); a.status != c.status {
 			t.Errorf("%+v: status %d", c, a.status)
 		}
-		log, made := r.Requests(), len(r.listInPages("/ssh-keys", 50, nil))
+		log, made := r.Requests(), len(r.list("/ssh-keys"))
 		if len(log) != 1 || log[0].Status != c.status || made != c.made || r.FaultsActed() != 1 {
 			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, r.FaultsActed())
 		}

@@ -26,7 +26,7 @@ func FuzzCreateInstance(f *testing.F) {
 	}
 	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey,
 		Market: simulator.MarketStill}
-	free := uncheckedRig(f, config).cheapest()[0].ID
+	free := uncheckedRig(f, config).instanceBody(nil).text("offer_id")
 	f.Fuzz(func(t *testing.T, key, body string) {
 		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
 			func(c rune) bool { return c < ' ' || c == 0x7f }) {
@@ -38,7 +38,7 @@ func FuzzCreateInstance(f *testing.F) {
 		}
 		a := create(body)
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64
-		all := list[instance](r, "/instances?status=all", 200)
+		all := r.list("/instances?status=all")
 		checkLedger(r, nil)
 		if a.status != http.StatusCreated {
 			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
@@ -51,9 +51,8 @@ func FuzzCreateInstance(f *testing.F) {
 			}
 			return
 		}
-		var created instance
-		a.into(&created)
-		if !validKey || len(all) != 1 || all[0].ID != created.ID || created.Status != "creating" {
+		created := a.object()
+		if !validKey || len(all) != 1 || all[0]["id"] != created["id"] || created.text("status") != "creating" {
 			t.Fatalf("key %q: created %s, instances %+v", key, a.raw, all)
 		}
 		repeated := create("")

@@ -44,10 +44,9 @@ func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
 	r.setAccount(object{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances})
 	var paths []string
-	for n, o := range list[offer](r, "/offers", 200)[:loadInstances] {
-		var i instance
-		r.rent(fmt.Sprint("k", n), object{"offer_id": o.ID, "template": "ubuntu", "disk_gb": 20}).want(201).into(&i)
-		paths = append(paths, "/instances/"+i.ID)
+	for n, o := range r.list("/offers")[:loadInstances] {
+		body := object{"offer_id": o["id"], "template": "ubuntu", "disk_gb": 20}
+		paths = append(paths, "/instances/"+r.create(fmt.Sprint("k", n), body).created().text("id"))
 	}
 	server.Advance(time.Minute)
 	return server, paths

@@ -16,28 +16,21 @@ import (
 
 func TestQuirk_SmallPages(t *testing.T) {
 	r := newRig(t, withQuirks("small-pages"))
-	var p page[offer]
-	if r.get("/offers?limit=200").want(200).into(&p); len(p.Data) != 3 || p.NextCursor == nil {
-		t.Errorf("a page of %d, next %v", len(p.Data), p.NextCursor)
-	}
-	small, all := list[offer](r, "/offers?gpu=rtx_4090", 3), list[offer](newRig(t), "/offers?gpu=rtx_4090", 50)
-	if len(small) != len(all) {
-		t.Errorf("%d offers in small pages, want %d", len(small), len(all))
-	}
+	items, next := r.page("/offers?limit=200")
+	check(t, len(items) == 3 && next != "", "a page of %d, next %q", len(items), next)
+	equal(t, "offers in small pages", len(r.listInPages("/offers?gpu=rtx_4090", 3, nil)),
+		len(newRig(t).list("/offers?gpu=rtx_4090")))
 	r.get("/offers?limit=201").failsWith("validation_error")
 }
 
 func TestQuirk_PriceMovesOnCreate(t *testing.T) {
 	r := newRig(t, withQuirks("price-moves-on-create"))
 	moves := map[bool]int{}
-	for n, o := range list[offer](r, "/offers?num_gpus=1", 50)[:8] {
-		var i instance
-		r.rent(fmt.Sprint(n), object{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}).want(201).into(&i)
-		by := i.Price.Running - o.Price.OnDemand
+	for _, o := range r.list("/offers?num_gpus=1")[:8] {
+		price := o.integer("price.on_demand_kop_h")
+		by := r.createInstance(object{"offer_id": o["id"]}).integer("price.running_kop_h") - price
 		moves[by > 0]++
-		if by == 0 || 25*max(by, -by) > o.Price.OnDemand {
-			t.Errorf("%d for an offer of %d", i.Price.Running, o.Price.OnDemand)
-		}
+		check(t, by != 0 && 25*max(by, -by) <= price, "%d more for an offer of %d", by, price)
 	}
 	if len(moves) != 2 {
 		t.Errorf("the price moves in one direction only: %v", moves)
@@ -46,20 +39,20 @@ func TestQuirk_PriceMovesOnCreate(t *testing.T) {
 
 func TestQuirk_PriceMovesOnStart(t *testing.T) {
 	r := newRig(t, withQuirks("price-moves-on-start"))
-	i := r.running("a", nil)
+	i := r.runningInstance(nil)
+	id, before := i.text("id"), i.integer("price.running_kop_h")
 	moves := map[bool]int{}
 	for range 2 {
-		r.action(i.ID, "stop").want(200)
+		r.action(id, "stop").want(200)
 		r.Advance(bootComplete)
-		r.action(i.ID, "start").want(200)
+		r.action(id, "start").want(200)
 		r.Advance(bootComplete)
-		after := r.instance(i.ID)
-		by := after.Price.Running - i.Price.Running
+		after := r.fields(id).integer("price.running_kop_h")
+		by := after - before
 		moves[by > 0]++
-		if b := r.balance(); by == 0 || 25*max(by, -by) > i.Price.Running || b.Burn != after.Price.Running {
-			t.Errorf("%d after %d, burn %d", after.Price.Running, i.Price.Running, b.Burn)
-		}
-		i = after
+		check(t, by != 0 && 25*max(by, -by) <= before, "%d after %d", after, before)
+		r.checkBurn("after the start", after)
+		before = after
 	}
 	if len(moves) != 2 {
 		t.Error("the price moved twice in one direction")
@@ -68,19 +61,18 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 
 func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
 	r := newRig(t, withQuirks("outbid-soon-after-start"))
-	if i := r.running("demand", nil); i.Status != "running" {
-		t.Errorf("on demand: %s", i.Status)
-	}
-	i := r.running("bid", object{"type": "interruptible"})
-	if i.Status != "outbid" || i.StartedAt == nil || i.SSH != nil {
-		t.Fatalf("%s, started %v, SSH %v", i.Status, i.StartedAt, i.SSH)
-	}
-	r.action(i.ID, "start").want(200)
+	r.runningInstance(nil) // on demand
+	id := r.createInstance(object{"type": "interruptible"}).text("id")
 	r.Advance(bootComplete)
-	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil ||
-		again.Price.Running <= i.Price.Running {
-		t.Errorf("after the next start: %+v", again)
+	i := r.fields(id)
+	if i.text("status") != "outbid" || i["started_at"] == nil || i["ssh"] != nil {
+		t.Fatalf("not outbid after its start: %v", i)
 	}
+	r.action(id, "start").want(200)
+	r.Advance(bootComplete)
+	again := r.fields(id)
+	check(t, again.text("status") == "running" && again["ssh"] != nil &&
+		again.integer("price.running_kop_h") > i.integer("price.running_kop_h"), "after the next start: %v", again)
 }
 
 func TestQuirk_ForbiddenBalance(t *testing.T) {
@@ -109,161 +101,134 @@ func TestQuirk_LimitHeadersAbsent(t *testing.T) {
 func TestQuirk_LaggingList(t *testing.T) {
 	r := newRig(t, withQuirks("lagging-list"))
 	count := func() int {
-		return len(r.list("/templates")) + len(r.listInPages("/ssh-keys", 50, nil)) + len(r.listInPages("/instances", 50, nil))
+		return len(r.list("/templates")) + len(r.list("/ssh-keys")) + len(r.list("/instances"))
 	}
 	before := count()
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
-	r.post("/templates", object{"name": "own", "image": "a:1"}).want(201)
-	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201)
-	r.get("/instances/" + i.ID).want(200)
+	id := r.createInstance(nil).text("id")
+	r.newTemplate()
+	r.newSSHKey(1)
+	r.get("/instances/" + id).want(200)
 	for _, step := range []struct {
 		wait time.Duration
 		want int
 	}{{2900 * time.Millisecond, before}, {10 * time.Second, before + 3}} {
 		r.Advance(step.wait)
-		if got := count(); got != step.want {
-			t.Errorf("%d items are listed, want %d", got, step.want)
-		}
+		equal(t, "items that are listed", count(), step.want)
 	}
 }
 
 func TestQuirk_LaggingGet(t *testing.T) {
 	r := newRig(t, withQuirks("lagging-get"))
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
-	for _, method := range []string{"GET", "DELETE"} {
-		r.do(method, "/instances/"+i.ID, nil).failsWith("not_found")
-	}
+	path := "/instances/" + r.createInstance(nil).text("id")
+	r.get(path).failsWith("not_found")
+	r.delete(path).failsWith("not_found")
 	r.Advance(3 * time.Second)
-	r.get("/instances/" + i.ID).want(200)
+	r.get(path).want(200)
 }
 
 func TestQuirk_LaggingStatus(t *testing.T) {
 	r := newRig(t, withQuirks("lagging-status"))
-	path := "/instances/" + r.running("a", nil).ID
+	id := r.runningInstance(nil).text("id")
+	path := "/instances/" + id
 	for _, step := range []struct{ method, path, before, after string }{
 		{"POST", path + "/stop", "running", "stopped"}, {"POST", path + "/start", "stopped", "running"},
 		{"DELETE", path, "running", "destroyed"},
 	} {
-		var i instance
-		r.do(step.method, step.path, nil).want(200).into(&i)
-		if step.method == "DELETE" && i.Status != "destroying" {
-			t.Errorf("the response to DELETE: %s", i.Status)
-		}
+		a := r.do(step.method, step.path, nil)
+		status := a.ok().text("status")
+		check(t, step.method != "DELETE" || status == "destroying", "the response to DELETE: %s", status)
 		r.Advance(1900 * time.Millisecond)
-		for _, got := range append(list[instance](r, "/instances", 50), r.instance(i.ID)) {
-			if got.Status != step.before {
-				t.Errorf("%s %s: %s soon after it, want %s", step.method, step.path, got.Status, step.before)
-			}
+		for _, got := range append(r.list("/instances"), r.fields(id)) {
+			equal(t, a.request+": status soon after it", got.text("status"), step.before)
 		}
 		r.Advance(bootComplete)
-		if got := r.instance(i.ID); got.Status != step.after {
-			t.Errorf("%s %s: %s in the end, want %s", step.method, step.path, got.Status, step.after)
-		}
+		equal(t, a.request+": status in the end", r.fields(id).text("status"), step.after)
 	}
 }
 
 func TestQuirk_CachedOffers(t *testing.T) {
 	r := newRig(t, withQuirks("cached-offers"))
 	const query = "/offers?gpu=rtx_4090"
-	first := list[offer](r, query, 200)
-	path := "/offers/" + first[0].ID
+	first := r.list(query)
+	path := "/offers/" + first[0].text("id")
 	r.get(path).want(200)
-	r.rent("a", object{"offer_id": first[0].ID}).want(201)
+	r.createInstance(object{"offer_id": first[0]["id"]})
 	for _, step := range []struct {
 		wait time.Duration
 		want bool
 	}{{0, true}, {59 * time.Second, true}, {2 * time.Second, false}} {
 		r.Advance(step.wait)
-		var o offer
-		r.get(path).want(200).into(&o)
-		if listed := len(list[offer](r, query, 200)) == len(first); listed != step.want || o.Available != step.want {
-			t.Errorf("%v later: listed %t, available %t", step.wait, listed, o.Available)
-		}
+		equal(t, fmt.Sprint("available after ", step.wait), r.get(path).ok()["available"], any(step.want))
+		equal(t, fmt.Sprint("listed after ", step.wait), len(r.list(query)) == len(first), step.want)
 	}
 }
 
 func TestQuirk_ForgottenKeys(t *testing.T) {
 	r := newRig(t, withQuirks("forgotten-keys"))
-	i := r.running("a", nil)
-	rent := func(status int) string {
+	create := func(status int) string {
 		t.Helper()
-		var again instance
-		r.rent("a", nil).want(status).into(&again)
-		return again.ID
+		return r.create("a", r.instanceBody(nil)).want(status).object().text("id")
 	}
-	r.delete("/instances/" + i.ID).want(200)
-	if rent(200) != i.ID {
-		t.Error("the key was forgotten while the instance exists")
-	}
+	id := create(201)
 	r.Advance(bootComplete)
-	if next := rent(201); next == i.ID || rent(200) != next {
-		t.Errorf("after %s is destroyed, the key rents %s", i.ID, next)
-	}
+	r.delete("/instances/" + id).want(200)
+	equal(t, "instance of the key before it is destroyed", create(200), id)
+	r.Advance(bootComplete)
+	next := create(201)
+	check(t, next != id && create(200) == next, "after %s is destroyed, the key creates %s", id, next)
 }
 
 func TestQuirk_FirstAnswerReplays(t *testing.T) {
 	r := newRig(t, withQuirks("first-answer-replays"))
-	first := r.rent("a", nil).want(201)
-	var i instance
-	first.into(&i)
+	first := r.create("a", r.instanceBody(nil)).want(201)
+	id := first.object().text("id")
 	for _, status := range []string{"running", "failed", "destroyed"} {
 		r.Advance(bootComplete)
-		r.setInstance(i.ID, object{"status": status})
-		again := r.rent("a", object{"name": "other"}).want(200)
-		if string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" ||
-			r.instance(i.ID).Status != status {
-			t.Errorf("%s: %s, first %s", status, again.raw, first.raw)
-		}
+		r.setInstance(id, object{"status": status})
+		again := r.create("a", r.instanceBody(object{"name": "other"})).want(200)
+		equal(t, status+": the response", string(again.raw), string(first.raw))
+		equal(t, status+": Idempotent-Replayed", again.header.Get("Idempotent-Replayed"), "true")
+		equal(t, "status", r.fields(id).text("status"), status)
 	}
 }
 
 func TestQuirk_BusyWhileBooting(t *testing.T) {
 	r := newRig(t, withQuirks("busy-while-booting"))
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
+	id := r.createInstance(nil).text("id")
 	for _, status := range []string{"creating", "starting"} {
-		r.delete("/instances/" + i.ID).failsWith("conflict")
-		if now := r.instance(i.ID); now.Status != status || now.DesiredState != "running" {
-			t.Errorf("%s, desired %s, want %s", now.Status, now.DesiredState, status)
-		}
+		r.delete("/instances/" + id).failsWith("conflict")
+		equal(t, "status", r.fields(id).text("status"), status)
+		equal(t, "desired_state", r.fields(id).text("desired_state"), "running")
 		r.Advance(boot / 2)
 	}
 	r.Advance(boot)
-	r.delete("/instances/" + i.ID).want(200)
+	r.delete("/instances/" + id).want(200)
 }
 
 func TestQuirk_FailedIsBilled(t *testing.T) {
 	r := newRig(t, withQuirks("failed-is-billed"))
-	i := r.running("a", nil)
-	r.setInstance(i.ID, object{"status": "failed"})
-	before := r.balance()
+	i := r.runningInstance(nil)
+	r.setInstance(i.text("id"), object{"status": "failed"})
+	available := r.balance()["available_kop"]
+	r.checkBurn("failed", i.value("price.running_kop_h"))
 	r.Advance(time.Hour)
-	if after := r.balance(); before.Burn != i.Price.Running || after.Available != before.Available {
-		t.Errorf("burn %d, want %d; an hour costs %d", before.Burn, i.Price.Running, before.Available-after.Available)
-	}
-	r.delete("/instances/" + i.ID).want(200)
-	if b := r.balance(); b.Burn != 0 {
-		t.Errorf("after the DELETE: burns %d", b.Burn)
-	}
+	equal(t, "available_kop an hour later", r.balance()["available_kop"], available)
+	r.delete("/instances/" + i.text("id")).want(200)
+	r.checkBurn("after the DELETE", 0)
 }
 
 func TestQuirk_RefusedDisks(t *testing.T) {
 	r := newRig(t, withQuirks("refused-disks"))
-	offers := list[offer](r, "/offers?num_gpus=1", 50)[:30]
+	offers := r.list("/offers?num_gpus=1")[:30]
 	refused := 0
-	for n, o := range offers {
-		body := object{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}
-		if r.rent(fmt.Sprint(n), body).status == 201 {
+	for _, o := range offers {
+		body := r.instanceBody(object{"offer_id": o["id"]})
+		if r.create(unique("first"), body).status == 201 {
 			continue
 		}
 		refused++
-		r.rent(fmt.Sprint("again ", n), body).invalid("disk_gb")
-		var now offer
-		if r.get("/offers/" + o.ID).want(200).into(&now); !now.Available {
-			t.Errorf("offer %s is not available", o.ID)
-		}
+		r.create(unique("again"), body).invalid("disk_gb")
+		equal(t, "available", r.get("/offers/" + o.text("id")).ok()["available"], any(true))
 	}
 	if refused < 4 || refused > 16 {
 		t.Errorf("%d of %d offers are refused", refused, len(offers))
@@ -274,35 +239,25 @@ func TestQuirk_PhantomOffers(t *testing.T) {
 	r := newRig(t, withQuirks("phantom-offers"))
 	servers := r.offers()
 	const query = "/offers?gpu=rtx_4090&num_gpus=1"
-	all := list[offer](r, query, 2)
-	phantom := all[0]
-	if len(all) != len(servers)+1 || all[1].ID != servers[0].ID ||
-		phantom.Price.OnDemand >= servers[0].Price.OnDemand || phantom.GPU != servers[0].GPU {
-		t.Fatalf("phantom %+v, the first offer is %+v", phantom, servers[0])
-	}
-	if last := list[offer](r, query+"&order=-price", 50); last[len(last)-1].ID != phantom.ID {
-		t.Error("the other order does not end with the phantom")
-	}
-	if below := list[offer](r, fmt.Sprintf("%s&max_price_kop_h=%d", query, phantom.Price.OnDemand-1), 50); len(below) > 0 {
-		t.Errorf("a phantom above the maximum price: %v", below)
-	}
-	r.rent("a", object{"offer_id": phantom.ID}).failsWith("conflict")
-	var now offer
-	if r.get("/offers/" + phantom.ID).want(200).into(&now); !now.Available {
-		t.Error("GET returns the phantom as not available")
-	}
+	all := r.listInPages(query, 2, nil)
+	id, price := all[0].text("id"), all[0].integer("price.on_demand_kop_h")
+	equal(t, "offers with the phantom", asJSON(ids(all)), asJSON(append([]string{id}, ids(servers)...)))
+	equal(t, "gpu", asJSON(all[0]["gpu"]), asJSON(servers[0]["gpu"]))
+	check(t, price < servers[0].integer("price.on_demand_kop_h"), "the phantom costs %d: %v", price, servers[0])
+	last := ids(r.list(query + "&order=-price"))
+	equal(t, "the last in the other order", last[len(last)-1], id)
+	equal(t, "offers below the phantom", len(r.list(fmt.Sprintf("%s&max_price_kop_h=%d", query, price-1))), 0)
+	r.create("a", r.instanceBody(object{"offer_id": id})).failsWith("conflict")
+	equal(t, "available", r.get("/offers/" + id).ok()["available"], any(true))
 	// It stays when no server with these properties is available.
 	for _, o := range servers {
-		r.setOffer(o.ID, object{"available": false})
+		r.setOffer(o.text("id"), object{"available": false})
 	}
-	if left := list[offer](r, query, 50); len(left) != 1 || left[0].ID != phantom.ID {
-		t.Errorf("%v is left, want the phantom", left)
-	}
+	equal(t, "offers that are left", asJSON(ids(r.list(query))), asJSON([]string{id}))
 }
 
 func TestQuirk_ImageSpelling(t *testing.T) {
 	r := newRig(t, withQuirks("image-spelling"))
-	type template struct{ Slug, Image string }
 	for image, want := range map[string][]string{
 		"ubuntu:24.04":                      {"docker.io/library/ubuntu:24.04", "index.docker.io/library/ubuntu:24.04"},
 		"pytorch/pytorch:2":                 {"docker.io/pytorch/pytorch:2", "index.docker.io/pytorch/pytorch:2"},
@@ -310,33 +265,29 @@ func TestQuirk_ImageSpelling(t *testing.T) {
 		"docker.io/a/b:1":                   {"a/b:1"},
 		"registry.example:5000/team/tool:1": {"registry.example:5000/team/tool:1"},
 	} {
-		var created template
-		r.post("/templates", object{"name": "own", "image": image}).want(201).into(&created)
-		all := list[template](r, "/templates", 200)
-		if !slices.Contains(want, created.Image) || all[len(all)-1] != created {
-			t.Errorf("%s: created %v, listed %v", image, created, all[len(all)-1])
-		}
+		created := r.post("/templates", object{"name": "own", "image": image}).created()
+		all := r.list("/templates")
+		listed := all[len(all)-1]
+		check(t, slices.Contains(want, created.text("image")) && listed["image"] == created["image"] &&
+			listed["slug"] == created["slug"], "%s: created %v, listed %v", image, created, listed)
 	}
-	if i := r.running("a", nil); !strings.Contains(i.Image, "docker.io/pytorch/") {
-		t.Errorf("instance: %s", i.Image)
-	}
+	image := r.runningInstance(object{"template": "pytorch", "disk_gb": 50}).text("image")
+	check(t, strings.Contains(image, "docker.io/pytorch/"), "instance: %s", image)
 }
 
 func TestQuirk_OtherGPU(t *testing.T) {
 	r := newRig(t, withQuirks("other-gpu"))
-	var i struct{ GPU gpu }
-	o := r.cheapest()[0]
-	r.rent("a", nil).want(201).into(&i)
-	if i.GPU.Slug == o.GPU.Slug || i.GPU.Count != o.GPU.Count || i.GPU.VRAMGB != o.GPU.VRAMGB {
-		t.Errorf("%v for an offer of %v", i.GPU, o.GPU)
-	}
+	offer := r.list("/offers")[0]
+	want, got := offer.object("gpu"), r.createInstance(object{"offer_id": offer["id"]}).object("gpu")
+	check(t, got["slug"] != want["slug"] && got["count"] == want["count"] && got["vram_gb"] == want["vram_gb"],
+		"%v for an offer of %v", got, want)
 }
 
 func TestQuirk_UnknownEnums(t *testing.T) {
 	r := newRig(t, withQuirks("unknown-enums"))
-	for n := range 8 {
-		r.post("/api-keys", object{"name": "k", "scopes": []string{"user:read"}}).want(201)
-		r.rent(fmt.Sprint(n), object{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID, "template": "ubuntu"}).want(201)
+	for range 8 {
+		r.newKey("user:read")
+		r.createInstance(nil)
 	}
 	unknown := func(path, field, known string) (n int) {
 		for _, item := range r.list(path) {
@@ -364,13 +315,12 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 
 func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 	r := newRig(t, withQuirks("optional-fields-absent"))
-	i := r.running("a", nil)
+	id := r.createInstance(nil)["id"].(string)
+	r.Advance(bootComplete)
 	const reads = 100
 	present := map[string]int{}
 	for range reads {
-		var got object
-		r.get("/instances/" + i.ID).want(200).into(&got)
-		for field := range got {
+		for field := range r.fields(id) {
 			present[field]++
 		}
 	}
@@ -400,10 +350,9 @@ func TestQuirk_UnknownFields(t *testing.T) {
 			}
 		}
 	}
-	all := list[struct{ Env map[string]any }](r, "/templates", 200)
-	if env := all[len(all)-1].Env; len(env) != 1 {
-		t.Errorf("the environment of a template is %v", env)
-	}
+	all := r.list("/templates")
+	env := all[len(all)-1].object("env")
+	check(t, len(env) == 1, "the environment of a template is %v", env)
 }
 
 func TestQuirk_SortedDifferently(t *testing.T) {
@@ -412,9 +361,7 @@ func TestQuirk_SortedDifferently(t *testing.T) {
 		"/transactions": false} {
 		orders := map[string]bool{}
 		for range 10 {
-			var p object
-			r.get(path).want(200).into(&p)
-			orders[fmt.Sprint(p["data"])] = true
+			orders[asJSON(r.get(path).ok()["data"])] = true
 		}
 		if (len(orders) > 1) != want {
 			t.Errorf("%s has %d orders", path, len(orders))
@@ -424,30 +371,28 @@ func TestQuirk_SortedDifferently(t *testing.T) {
 
 func TestQuirk_StrangeNeighbours(t *testing.T) {
 	r := newRig(t, withQuirks("strange-neighbours"))
-	mine := r.running("a", nil)
+	mine := r.runningInstance(nil)
 	statuses := map[string]bool{}
-	all := list[instance](r, "/instances", 2)
+	all := r.listInPages("/instances", 2, nil)
 	for _, i := range all {
-		statuses[i.Status] = true
-		if i.ID == mine.ID {
+		id := i.text("id")
+		statuses[i.text("status")] = true
+		if id == mine.text("id") {
 			continue
 		}
-		path := "/instances/" + i.ID
-		r.get(path).want(200)
-		r.post(path+"/start", nil).failsWith("conflict")
-		r.post(path+"/stop", nil).failsWith("conflict")
-		r.delete(path).failsWith("conflict")
+		r.get("/instances/" + id).want(200)
+		r.action(id, "start").failsWith("conflict")
+		r.action(id, "stop").failsWith("conflict")
+		r.delete("/instances/" + id).failsWith("conflict")
 	}
-	if b := r.balance(); len(all) != 4 || !statuses["hibernating"] || b.Burn != mine.Price.Running {
-		t.Errorf("%d instances, statuses %v, burn %d", len(all), statuses, b.Burn)
-	}
-	isForeign := func(o offer) bool { return o.Price.OnDemand < 0 }
-	offers := list[offer](r, "/offers", 50)
+	check(t, len(all) == 4 && statuses["hibernating"], "%d instances, statuses %v", len(all), statuses)
+	r.checkBurn("with foreign instances", mine.value("price.running_kop_h"))
+	isForeign := func(o object) bool { return o.integer("price.on_demand_kop_h") < 0 }
+	offers := r.list("/offers")
 	foreign := offers[slices.IndexFunc(offers, isForeign)]
-	r.rent("b", object{"offer_id": foreign.ID}).failsWith("not_found")
-	if slices.ContainsFunc(list[offer](r, "/offers?country=RU", 50), isForeign) {
-		t.Error("a foreign offer passes a filter that it does not fit")
-	}
+	r.create("b", r.instanceBody(object{"offer_id": foreign["id"]})).failsWith("not_found")
+	check(t, !slices.ContainsFunc(r.list("/offers?country=RU"), isForeign),
+		"a foreign offer passes a filter that it does not fit")
 	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1",
 		"/api-keys": "key_stranger1"} {
 		if raw := r.get(path).want(200).raw; !strings.Contains(string(raw), want) {
@@ -483,9 +428,9 @@ func failures(r *rig, method string, path func(n int) string, body any) (statuse
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
-	r := newRig(t, withQuirks("status-after-work"))
-	i := r.running("a", nil)
-	path := "/instances/" + i.ID
+	r := newRig(t)
+	path := "/instances/" + r.runningInstance(nil).text("id")
+	r.control("POST", "/quirks", object{"names": []string{"status-after-work"}}).want(204)
 	statuses, longest := failures(r, "PATCH", func(int) string { return path }, object{"name": "x"})
 	for _, status := range []int{0, 500, 503, 502, 504, 200} {
 		if statuses[status] == 0 || len(statuses) != 6 || longest != 2 {
@@ -496,10 +441,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	for n := range 30 {
 		name := fmt.Sprint("name ", n)
 		r.try("PATCH", path, object{"name": name})
-		var now instance
-		if r.withoutQuirks(path).into(&now); now.Name == nil || *now.Name != name {
-			t.Fatalf("the name is %v after a PATCH to %q", now.Name, name)
-		}
+		equal(t, "name after a PATCH", r.withoutQuirks(path).text("name"), name)
 	}
 	// A refusal is not replaced.
 	for range 20 {

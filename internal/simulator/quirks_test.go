@@ -77,16 +77,15 @@ func runScenario(r *rig) (responses []string) {
 		send("GET", path, nil)
 	}
 	rent := func(key string) string {
-		var i instance
 		for _, o := range r.offers() {
-			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o.ID}
+			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o["id"]}
 			a := r.with("Idempotency-Key", key).retry("POST", "/instances", body)
 			if responses = append(responses, string(a.raw)); a.status == 201 || a.status == 200 {
-				a.into(&i)
-				break
+				return "/instances/" + a.object().text("id")
 			}
 		}
-		return "/instances/" + i.ID
+		r.t.Fatal("no offer was accepted")
+		return ""
 	}
 	path := rent("story")
 	for _, step := range []string{"", "/start", "/stop", "/start"} {
@@ -110,21 +109,19 @@ func runScenario(r *rig) (responses []string) {
 }
 
 // offers returns the offers of the popular model without quirks.
-func (r *rig) offers() []offer {
+func (r *rig) offers() []object {
 	r.t.Helper()
-	var p page[offer]
-	r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").into(&p)
-	return p.Data
+	return r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").objects("data")
 }
 
 // withoutQuirks sends a GET request without quirks.
-func (r *rig) withoutQuirks(path string) response {
+func (r *rig) withoutQuirks(path string) object {
 	r.t.Helper()
 	other := r.as(r.key)
 	other.outer = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
 	})
-	return other.get(path).want(200)
+	return other.get(path).ok()
 }
 
 // The same seed has the same quirks.

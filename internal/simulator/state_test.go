@@ -62,18 +62,15 @@ func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
 	r := newRig(t, withStateFile(file), moving)
-	stay := r.running("k1", object{"disk_gb": 77})
+	body := r.instanceBody(object{"disk_gb": 77})
+	stay := r.create("k1", body).created().text("id")
 	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201)
 	r.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
-	var issued struct{ Secret string }
-	r.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"},
-		"expires_in_days": 3}).
-		want(201).into(&issued)
-	gone := r.running("k2", object{"template": "ubuntu"})
-	r.delete("/instances/" + gone.ID).want(200)
-	bid := r.running("k3", object{"type": "interruptible"})
-	r.setOffer(r.cheapest()[0].ID, object{"on_demand_kop_h": 1})
-	r.rent("k4", nil).want(201) // still creating
+	issued := r.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
+	r.delete("/instances/" + r.runningInstance(nil).text("id")).want(200)
+	bid := r.runningInstance(object{"type": "interruptible"}).text("id")
+	r.setOffer(r.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
+	r.createInstance(nil) // still creating
 	r.Advance(26 * time.Hour)
 	login := r.login()
 	for path, response := range r.allResponses() {
@@ -84,39 +81,36 @@ func TestState_SurvivesKill(t *testing.T) {
 
 	back := r.restarted(file)
 	checkSame(t, "after a restart", r, back)
-	back.rent("k1", nil).want(200)
-	if i := back.instance(stay.ID); i.Status != "running" || back.instance(bid.ID).ID != bid.ID {
-		t.Errorf("after the restart %+v", i)
-	}
+	back.create("k1", body).want(200)
+	equal(t, "status after the restart", back.fields(stay).text("status"), "running")
+	equal(t, "id after the restart", back.fields(bid).text("id"), bid)
 	back.poll(login).failsWith("authorization_pending")
-	var logs struct{ Lines []string }
-	if back.get("/instances/" + stay.ID + "/logs").want(200).into(&logs); len(logs.Lines) < 5 {
-		t.Errorf("log %q", logs.Lines)
-	}
+	lines, _ := back.get("/instances/" + stay + "/logs").ok()["lines"].([]any)
+	check(t, len(lines) >= 5, "log %q", lines)
 
 	// Later events are the same as without the restart.
 	r.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
 	checkSame(t, "40 hours later", r, back)
-	back.as(issued.Secret).get("/me").want(200)
+	back.as(issued.text("secret")).get("/me").want(200)
 }
 
 // TestState_SavedBeforeResponse restarts the simulator after each kind of change.
 func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	r := newRig(t, withStateFile(file))
-	i := r.running("k", nil)
+	id := r.runningInstance(nil).text("id")
 	for _, change := range []struct {
 		method, path string
 		body         any
 	}{
 		{"POST", "/control/clock", object{"advance_seconds": 90}},
 		{"PATCH", "/control/account", object{"balance_kop": 7_000_000}},
-		{"PATCH", "/control/offers/" + r.cheapest()[1].ID, object{"available": false}},
-		{"PATCH", "/control/instances/" + i.ID, object{"traffic_gb": 2.5}},
-		{"PATCH", "/api/v1/instances/" + i.ID, object{"name": "other"}},
+		{"PATCH", "/control/offers/" + r.list("/offers")[1].text("id"), object{"available": false}},
+		{"PATCH", "/control/instances/" + id, object{"traffic_gb": 2.5}},
+		{"PATCH", "/api/v1/instances/" + id, object{"name": "other"}},
 		{"POST", "/api/v1/ssh-keys", object{"public_key": ed25519A}},
-		{"POST", "/api/v1/instances/" + i.ID + "/stop", nil},
+		{"POST", "/api/v1/instances/" + id + "/stop", nil},
 	} {
 		if a := r.raw(change.method, change.path, jsonBody(t, change.body)); a.status/100 != 2 {
 			t.Fatalf("%v: %d %s", change, a.status, a.raw)
@@ -134,9 +128,7 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 		t.Errorf("limit %v", a.header)
 	}
 	r.control("POST", "/reset", nil).want(200)
-	if n := len(list[instance](r.restarted(file), "/instances?status=all", 10)); n != 0 {
-		t.Errorf("%d instances after a reset", n)
-	}
+	equal(t, "instances after a reset", len(r.restarted(file).list("/instances?status=all")), 0)
 }
 
 // TestState_RealClockDoesNotGoBack restarts a simulator with a fast clock without closing it.
@@ -146,8 +138,7 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	r := newRig(t, withStateFile(file), fast)
 	var seen time.Time
 	for range 50 {
-		var balance balance
-		a := r.get("/balance").want(200).into(&balance)
+		a := r.get("/balance").want(200)
 		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
 		if err != nil || date.Before(seen) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
@@ -275,16 +266,13 @@ func TestState_ConcurrentWrites(t *testing.T) {
 	for n := range 20 {
 		writers.Go(func() {
 			for k := range 10 {
-				var key struct{ ID string }
-				r.post("/ssh-keys", object{"public_key": ed25519A}).want(201).into(&key)
-				if raw, err := atomicfile.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
-					t.Errorf("writer %d: key %d is in a response and not in the file (%v)", n, k, err)
-				}
+				id := r.newSSHKey(1).text("id")
+				raw, err := atomicfile.ReadFile(file)
+				check(t, err == nil && bytes.Contains(raw, []byte(id)),
+					"writer %d: key %d is in a response and not in the file (%v)", n, k, err)
 			}
 		})
 	}
 	writers.Wait()
-	if n := len(r.restarted(file).list("/ssh-keys")); n != 200 {
-		t.Errorf("%d keys after a restart, want 200", n)
-	}
+	equal(t, "keys after a restart", len(r.restarted(file).list("/ssh-keys")), 200)
 }
