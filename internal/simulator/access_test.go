@@ -20,7 +20,7 @@ const decision = `name="decision" value="approve"`
 // other machines, if the simulator listens on the network. With DNS rebinding, a page of another site has the same
 // origin for the browser, so only the host name shows it.
 func TestAccess_OtherMachinesAndSites(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	approval := "/device?code=" + r.login().text("user_code")
 	const here, local = "127.0.0.1:5", "127.0.0.1:8474"
 	for _, c := range []struct {
@@ -65,15 +65,15 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 
 // TestApprovalPage uses the page like a browser without JavaScript. Forms of other sites are refused.
 func TestApprovalPage(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	login := r.login()
 	complete, err := url.Parse(login.text("verification_uri_complete"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
-	if page := r.raw("GET", complete.RequestURI(), nil).want(200); !bytes.Contains(page.raw, []byte(decision)) {
-		t.Fatalf("page: %s", page.raw)
+	r.send("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
+	if page := r.send("GET", complete.RequestURI(), nil).want(200); !bytes.Contains(page.body, []byte(decision)) {
+		t.Fatalf("page: %s", page.body)
 	}
 	const here = "http://127.0.0.1"
 	for _, c := range []struct {
@@ -87,15 +87,15 @@ func TestApprovalPage(t *testing.T) {
 		{"same-origin", here, "deny", 409}, // a second decision
 	} {
 		form := url.Values{"code": {login.text("user_code")}, "decision": {c.decision}}
-		r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", c.origin).
-			with("Sec-Fetch-Site", c.site).raw("POST", "/device", strings.NewReader(form.Encode())).want(c.status)
+		r.withHeader("Content-Type", "application/x-www-form-urlencoded").withHeader("Origin", c.origin).
+			withHeader("Sec-Fetch-Site", c.site).send("POST", "/device", form.Encode()).want(c.status)
 	}
 	r.poll(login).want(200)
 }
 
 // The user code may be typed in lower case and without the dash.
 func TestDecideDeviceCode(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	login := r.login()
 	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
 	if err := r.DecideDeviceCode(typed, true); err != nil {
@@ -111,7 +111,7 @@ func TestDecideDeviceCode(t *testing.T) {
 
 func TestLog_HasNoSecrets(t *testing.T) {
 	var log bytes.Buffer
-	r := newRig(t, func(c *simulator.Config) {
+	r := newClient(t, func(c *simulator.Config) {
 		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	})
 	secret, _ := r.newKey("user:read")
@@ -120,7 +120,7 @@ func TestLog_HasNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := r.poll(login).ok().text("api_key")
-	r.as(token).get("/me").want(200)
+	r.withKey(token).get("/me").want(200)
 	r.get("/offers?limit=0").want(422)
 	seen := log.String()
 	for _, q := range r.Requests() {

@@ -11,7 +11,7 @@ import (
 // Chapter "API keys".
 
 func TestAPIKey_Created(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	created := r.post("/api-keys", object{"name": "ci", "scopes": scopes, "expires_in_days": 7}).created()
 	secret, prefix := created.text("secret"), created.text("prefix")
 	check(t, regexp.MustCompile(`^....[0-9A-Za-z]{40}$`).MatchString(secret), "secret %q", secret)
@@ -24,7 +24,7 @@ func TestAPIKey_Created(t *testing.T) {
 }
 
 func TestAPIKey_Bounds(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := object{"name": "ci", "scopes": []string{"user:read"}}
 	checkBounds("ApiKeyCreate", body, func(body object) response { return r.post("/api-keys", body) })
 	for _, scope := range scopes {
@@ -34,9 +34,9 @@ func TestAPIKey_Bounds(t *testing.T) {
 }
 
 func TestAPIKey_ScopesOfIssuer(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	secret, _ := r.newKey("user:read", "user:write")
-	weak := r.as(secret)
+	weak := r.withKey(secret)
 	weak.post("/api-keys", object{"name": "same", "scopes": []string{"user:write"}}).created()
 	for _, scope := range scopes[2:] {
 		weak.post("/api-keys", object{"name": "more", "scopes": []string{"user:read", scope}}).failsWith("forbidden")
@@ -44,38 +44,38 @@ func TestAPIKey_ScopesOfIssuer(t *testing.T) {
 }
 
 func TestAPIKey_Revoked(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	secret, id := r.newKey(scopes...)
-	client := r.as(secret)
+	client := r.withKey(secret)
 	client.delete("/api-keys/" + id).want(http.StatusNoContent) // the key in use
 	client.get("/me").failsWith("unauthorized")
 	r.delete("/api-keys/" + id).failsWith("not_found")
-	check(t, !r.lists("/api-keys", id), "a revoked key is listed")
+	check(t, !r.listHas("/api-keys", id), "a revoked key is listed")
 }
 
 func TestAPIKey_Expires(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	o := r.post("/api-keys", object{"name": "short", "scopes": scopes, "expires_in_days": 1}).created()
-	short, id := r.as(o.text("secret")), o.text("id")
+	short, id := r.withKey(o.text("secret")), o.text("id")
 	r.Advance(o.time("expires_at").Sub(r.Now()) - time.Second)
 	short.get("/me").ok()
-	check(t, r.lists("/api-keys", id), "a key that works is not listed")
+	check(t, r.listHas("/api-keys", id), "a key that works is not listed")
 	r.Advance(time.Second)
 	short.get("/me").failsWith("unauthorized")
-	check(t, !r.lists("/api-keys", id), "an expired key is listed")
+	check(t, !r.listHas("/api-keys", id), "an expired key is listed")
 	forever := r.post("/api-keys", object{"name": "forever", "scopes": scopes}).created()
 	r.Advance(9 * 365 * 24 * time.Hour)
-	r.as(forever.text("secret")).get("/me").ok()
+	r.withKey(forever.text("secret")).get("/me").ok()
 }
 
 func TestAPIKey_LastUse(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	secret, _ := r.newKey("user:read")
 	used := func() any { return r.list("/api-keys")[1]["last_used_at"] }
 	equal(t, "last_used_at", used(), nil)
-	r.as(secret).get("/me").ok()
+	r.withKey(secret).get("/me").ok()
 	first := used()
 	r.Advance(100 * time.Second)
-	r.as(secret).get("/me").ok()
+	r.withKey(secret).get("/me").ok()
 	check(t, first != nil && used() != first, "last_used_at was %v and is %v", first, used())
 }

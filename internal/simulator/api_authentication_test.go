@@ -30,7 +30,7 @@ func bodyOf(op apidoc.Operation) any {
 
 // checkAccess calls all operations. Each must fail with the code that the function returns; "" means that it must not
 // be refused for the key.
-func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
+func (r *client) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
 	r.t.Helper()
 	for _, op := range apidoc.Operations {
 		a := r.do(op.Method, fillPath(op, instance), bodyOf(op))
@@ -45,11 +45,11 @@ func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) s
 }
 
 func TestAccess_Scopes(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for _, scope := range scopes {
 		instance := r.runningInstance(nil).text("id")
 		secret, _ := r.newKey(scope)
-		r.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
+		r.withKey(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
 				return ""
 			}
@@ -60,12 +60,12 @@ func TestAccess_Scopes(t *testing.T) {
 
 // Only an active API key in the header Authorization authenticates: no session, and no other place.
 func TestAccess_Unauthorized(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	revoked, id := r.newKey(scopes...)
 	r.delete("/api-keys/" + id).want(http.StatusNoContent)
 	expired := r.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
 	r.Advance(24 * time.Hour)
-	anonymous := r.as("")
+	anonymous := r.withKey("")
 	refused := func(optional string) func(op apidoc.Operation) string {
 		return func(op apidoc.Operation) string {
 			switch op.Scope {
@@ -80,19 +80,19 @@ func TestAccess_Unauthorized(t *testing.T) {
 	for _, header := range []string{"Bearer " + strings.Repeat("x", 44), "Bearer " + revoked, "Bearer " +
 		expired.text("secret"), r.key, "Basic " + r.key, "Token " + r.key, "Bearer", "Bearer ", "Bearer=" + r.key,
 		"Bearer " + r.key[:43], "Bearer " + r.key + " " + r.key} {
-		anonymous.with("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
+		anonymous.withHeader("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
 	}
 	anonymous.checkAccess("no key", "none", refused(""))
 	for _, cookie := range []string{"session=" + r.key, "token=" + r.key, "api_key=" + r.key} {
-		anonymous.with("Cookie", cookie).checkAccess(cookie, "none", refused(""))
+		anonymous.withHeader("Cookie", cookie).checkAccess(cookie, "none", refused(""))
 	}
-	anonymous.with("X-Api-Key", r.key).checkAccess("X-Api-Key", "none", refused(""))
+	anonymous.withHeader("X-Api-Key", r.key).checkAccess("X-Api-Key", "none", refused(""))
 	anonymous.get("/me?api_key=" + r.key).failsWith("unauthorized")
 	anonymous.get("/me?access_token=" + r.key).failsWith("unauthorized")
 }
 
 func TestAccess_BlockedAccount(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	r.setAccount(object{"blocked": true})
 	r.checkAccess("blocked", "none", func(op apidoc.Operation) string {
 		if op.Scope == "public" || op.Scope == "optional" {
@@ -106,12 +106,12 @@ func TestAccess_BlockedAccount(t *testing.T) {
 
 // GET /templates works with and without a key; it has no scope and no response 403.
 func TestAccess_OwnTemplates(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	slug := r.newTemplate()
 	weak, _ := r.newKey("billing:read")
-	check(t, r.lists("/templates", slug) && r.as(weak).lists("/templates", slug), "the key does not list its template")
+	check(t, r.listHas("/templates", slug) && r.withKey(weak).listHas("/templates", slug), "the key does not list its template")
 	r.setAccount(object{"blocked": true})
-	check(t, r.lists("/templates", slug), "a blocked account does not list its template")
+	check(t, r.listHas("/templates", slug), "a blocked account does not list its template")
 	own := 0
 	for _, o := range r.list("/templates") {
 		if o.text("owner") == "me" {
@@ -120,7 +120,7 @@ func TestAccess_OwnTemplates(t *testing.T) {
 		}
 	}
 	equal(t, "own templates", own, 1)
-	public := r.as("").list("/templates")
+	public := r.withKey("").list("/templates")
 	equal(t, "templates without a key", len(public), len(r.list("/templates"))-1)
 	for _, o := range public {
 		equal(t, "owner without a key", o.text("owner"), "catalog")

@@ -11,7 +11,7 @@ import (
 
 // The numbers of a model are computed from the available offers.
 func TestCatalog_Gpus(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	checkModels := func(when string) {
 		t.Helper()
 		for _, model := range r.list("/gpus") {
@@ -58,7 +58,7 @@ func TestCatalog_Gpus(t *testing.T) {
 func withinOne(got, want int64) bool { return got-want <= 1 && want-got <= 1 }
 
 func TestCatalog_Offer(t *testing.T) {
-	r := newAccount(t).as("")
+	r := newFundedClient(t).withKey("")
 	for _, o := range r.list("/offers")[:20] {
 		equal(t, "the offer alone and in the list", asJSON(r.get("/offers/"+o.text("id")).ok()), asJSON(o))
 	}
@@ -66,7 +66,7 @@ func TestCatalog_Offer(t *testing.T) {
 
 // Only available offers are listed.
 func TestCatalog_OnlyAvailable(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	i := r.createInstance(nil)
 	id := r.offerOf(i.text("id"))
 	listed := func(want bool, what string) {

@@ -13,24 +13,24 @@ import (
 // Chapter "Terminal login".
 
 // login starts a device login.
-func (r *rig) login() object {
+func (r *client) login() object {
 	r.t.Helper()
-	return r.as("").post("/auth/device", object{"client_name": "terminal"}).ok()
+	return r.withKey("").post("/auth/device", object{"client_name": "terminal"}).ok()
 }
 
-func (r *rig) poll(login object) response {
+func (r *client) poll(login object) response {
 	r.t.Helper()
-	return r.as("").post("/auth/device/token", object{"device_code": login["device_code"]})
+	return r.withKey("").post("/auth/device/token", object{"device_code": login["device_code"]})
 }
 
-func (r *rig) decide(login object, decision string) {
+func (r *client) decide(login object, decision string) {
 	r.t.Helper()
 	path := "/device-codes/" + login.text("user_code")
 	r.control(http.MethodPost, path, object{"decision": decision}).want(http.StatusNoContent)
 }
 
 func TestDevice_Code(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	o, another := r.login(), r.login()
 	equal(t, "expires_in", o.integer("expires_in"), 600)
 	complete := o.text("verification_uri_complete")
@@ -39,16 +39,16 @@ func TestDevice_Code(t *testing.T) {
 	check(t, !strings.Contains(complete, o.text("device_code")), "verification_uri_complete contains the device code")
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
-	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return r.as("").post("/auth/device", body) })
+	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return r.withKey("").post("/auth/device", body) })
 	for _, f := range apidoc.Fields("DeviceTokenCreate") {
 		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) response {
-			return r.as("").post("/auth/device/token", body)
+			return r.withKey("").post("/auth/device/token", body)
 		})
 	}
 }
 
 func TestDevice_TokenOnce(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	login := r.login()
 	interval := time.Duration(login.integer("interval")) * time.Second
 	r.poll(login).failsWith("authorization_pending")
@@ -57,7 +57,7 @@ func TestDevice_TokenOnce(t *testing.T) {
 	r.decide(login, "approve")
 	r.Advance(interval)
 	token := r.poll(login).ok()
-	r.as(token.text("api_key")).get("/balance").ok()
+	r.withKey(token.text("api_key")).get("/balance").ok()
 	key := r.list("/api-keys")[1]
 	equal(t, "id of the key", key["id"], token["key_id"])
 	equal(t, "source", key.text("source"), "cli")
@@ -67,7 +67,7 @@ func TestDevice_TokenOnce(t *testing.T) {
 }
 
 func TestDevice_SlowDown(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	login := r.login()
 	interval := time.Duration(login.integer("interval")) * time.Second
 	r.poll(login).failsWith("authorization_pending")
@@ -81,7 +81,7 @@ func TestDevice_SlowDown(t *testing.T) {
 }
 
 func TestDevice_CodeExpires(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	old, late, approved := r.login(), r.login(), r.login()
 	r.decide(approved, "approve")
 	r.Advance(599 * time.Second)

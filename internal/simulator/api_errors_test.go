@@ -9,24 +9,24 @@ import (
 
 // TestErrors_Language requests an error of each code in several languages.
 func TestErrors_Language(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	weak, _ := r.newKey("user:read")
 	instance := r.runningInstance(nil).text("id")
-	causes := map[string]func(r *rig) response{
-		"unauthorized":          func(r *rig) response { return r.as("").get("/me") },
-		"forbidden":             func(r *rig) response { return r.as(weak).get("/balance") },
-		"not_found":             func(r *rig) response { return r.get("/instances/unknown") },
-		"conflict":              func(r *rig) response { return r.action(instance, "start") },
-		"validation_error":      func(r *rig) response { return r.get("/instances?limit=0") },
-		"authorization_pending": func(r *rig) response { return r.poll(r.login()) },
-		"expired_token":         func(r *rig) response { return r.poll(object{"device_code": "x"}) },
-		"access_denied": func(r *rig) response {
+	causes := map[string]func(r *client) response{
+		"unauthorized":          func(r *client) response { return r.withKey("").get("/me") },
+		"forbidden":             func(r *client) response { return r.withKey(weak).get("/balance") },
+		"not_found":             func(r *client) response { return r.get("/instances/unknown") },
+		"conflict":              func(r *client) response { return r.action(instance, "start") },
+		"validation_error":      func(r *client) response { return r.get("/instances?limit=0") },
+		"authorization_pending": func(r *client) response { return r.poll(r.login()) },
+		"expired_token":         func(r *client) response { return r.poll(object{"device_code": "x"}) },
+		"access_denied": func(r *client) response {
 			login := r.login()
 			r.decide(login, "deny")
 			return r.poll(login)
 		},
-		"slow_down": func(r *rig) response { login := r.login(); r.poll(login); return r.poll(login) },
-		"insufficient_funds": func(r *rig) response {
+		"slow_down": func(r *client) response { login := r.login(); r.poll(login); return r.poll(login) },
+		"insufficient_funds": func(r *client) response {
 			r.setAccount(object{"balance_kop": 0})
 			defer r.setAccount(object{"balance_kop": 1_000_000_000})
 			return r.create(unique("key"), r.instanceBody(nil))
@@ -38,7 +38,7 @@ func TestErrors_Language(t *testing.T) {
 			"": true, "ru": true, "en": false, "en-US,en;q=0.9": false, "EN": false, "ru,en;q=0.9": true,
 			"en;q=0.3,ru;q=0.7": true, "fr": true, "fr,en;q=0.5": false, "*": true, "en;q=0": true, "de;q=x, en": false,
 		} {
-			a := cause(r.with("Accept-Language", header))
+			a := cause(r.withHeader("Accept-Language", header))
 			a.failsWith(code)
 			message := a.object().text("error.message")
 			equal(t, code+" in "+header+": Russian in "+message, cyrillic.MatchString(message), russian)
@@ -48,7 +48,7 @@ func TestErrors_Language(t *testing.T) {
 
 // TestErrors_Issues sends several invalid fields at once. Each is an issue, and no other field is.
 func TestErrors_Issues(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	a := r.post("/templates", object{"name": "x", "image": 1, "ports": "none", "min_disk_gb": 1, "launch_mode": "boat",
 		"description": "right"})
 	for _, field := range []string{"name", "image", "ports", "min_disk_gb", "launch_mode"} {

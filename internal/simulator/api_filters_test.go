@@ -22,7 +22,7 @@ var (
 
 // checkFilter checks that a query lists exactly the offers that satisfy it, in the same order. It reports whether that
 // is a part of all.
-func (r *rig) checkFilter(query string, all []object, holds func(o object) bool) (partial bool) {
+func (r *client) checkFilter(query string, all []object, holds func(o object) bool) (partial bool) {
 	r.t.Helper()
 	want := slices.DeleteFunc(slices.Clone(all), func(o object) bool { return !holds(o) })
 	got := r.list("/offers?" + query)
@@ -47,7 +47,7 @@ func edges(all []object, path string, step float64) (list []float64) {
 }
 
 func TestOffers_Filters(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for _, kind := range []string{"on_demand", "interruptible"} {
 		query := "type=" + kind
 		all := r.list("/offers?" + query)
@@ -98,7 +98,7 @@ func TestOffers_Filters(t *testing.T) {
 
 // An offer without an interruptible price is not listed as interruptible. The default type is on_demand.
 func TestOffers_Type(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	all := r.list("/offers")
 	check(t, slices.Equal(ids(all), ids(r.list("/offers?type=on_demand"))), "the default type is not on_demand")
 	want := slices.DeleteFunc(all, func(o object) bool { return o.value("price.interruptible_kop_h") == nil })
@@ -108,7 +108,7 @@ func TestOffers_Type(t *testing.T) {
 }
 
 func TestQuery_Bounds(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	id := r.createInstance(nil).text("id")
 	bounds := apidoc.QueryBounds
 	for _, b := range bounds {
@@ -139,7 +139,7 @@ func descending(path string) func(o object) (float64, bool) {
 }
 
 func TestOffers_Orders(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
 		"interruptible": "price.interruptible_kop_h"} {
 		path := "/offers?type=" + kind

@@ -1,7 +1,6 @@
 package simulator_test
 
 import (
-	"bytes"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // HTTP: paths, methods, bodies, CORS and caches.
 
 func TestHTTP_UnknownPaths(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for _, path := range []string{
 		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart",
 		"/instances/a%2Fb/c/d", "/offers/", "/instances/..%2f..", "/instances/%00", "/transactions/1", "/auth",
@@ -36,7 +35,7 @@ func TestHTTP_UnknownPaths(t *testing.T) {
 
 // Only the listed operations exist: no top-up, no payment, and no other method of a listed path.
 func TestHTTP_OnlyListedOperations(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup",
 		"/transactions/topup"} {
 		r.post(path, object{"amount_kop": 100}).failsWith("not_found")
@@ -73,14 +72,14 @@ func bodied() map[string]object {
 }
 
 func TestHTTP_BodyNotJSONObject(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for path := range bodied() {
 		for _, body := range []string{
 			`{"name":`, `{} x`, `{}{}`, `[]`, `"x"`, `null`, `1`, "hello", strings.Repeat("[", 100_000),
 			strings.Repeat(`{"a":`, 100_000), "{\"name\":\"\xff\xfe\"}", "\x00", `{'name': 'x'}`, `{} // x`,
 			`{"name": 1e999, "client_name": 1e999}`,
 		} {
-			a := r.raw(http.MethodPost, "/api/v1"+path, strings.NewReader(body))
+			a := r.post(path, body)
 			a.request += " " + body[:min(len(body), 20)]
 			a.invalid("")
 		}
@@ -88,29 +87,28 @@ func TestHTTP_BodyNotJSONObject(t *testing.T) {
 }
 
 func TestHTTP_BodyMediaType(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for path, body := range bodied() {
 		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
 			"multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
-			a := r.with("Content-Type", mediaType).post(path, object{})
+			a := r.withHeader("Content-Type", mediaType).post(path, object{})
 			a.request += " as " + mediaType
 			a.invalid("")
 		}
 		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8",
 			"Application/JSON;charset=UTF-8"} {
-			a := r.with("Content-Type", mediaType).post(path, body)
-			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.raw)
+			a := r.withHeader("Content-Type", mediaType).post(path, body)
+			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.body)
 		}
 	}
 }
 
 // What HTTP allows and the contract does not describe: bodies of any size, without use, and left out.
 func TestHTTP_BodySize(t *testing.T) {
-	r := newAccount(t, func(c *simulator.Config) { c.Wrap = nil })
+	r := newFundedClient(t, func(c *simulator.Config) { c.Wrap = nil })
 	send := func(size int) response {
-		body := []byte(`{"name":"x","scopes":["user:read"]}`)
-		body = append(body, bytes.Repeat([]byte(" "), size-len(body))...)
-		return r.raw(http.MethodPost, "/api/v1"+"/api-keys", bytes.NewReader(body))
+		const body = `{"name":"x","scopes":["user:read"]}`
+		return r.post("/api-keys", body+strings.Repeat(" ", size-len(body)))
 	}
 	const limit = 1 << 20
 	send(limit).created()
@@ -118,32 +116,32 @@ func TestHTTP_BodySize(t *testing.T) {
 		send(size).failsWithStatus(http.StatusRequestEntityTooLarge, "validation_error")
 	}
 	for _, body := range []string{"{}", "garbage", strings.Repeat("x", 4096)} {
-		r.raw(http.MethodGet, "/api/v1"+"/me", strings.NewReader(body)).ok()
-		r.raw(http.MethodDelete, "/api/v1"+"/ssh-keys/x", strings.NewReader(body)).failsWith("not_found")
+		r.do(http.MethodGet, "/me", body).ok()
+		r.do(http.MethodDelete, "/ssh-keys/x", body).failsWith("not_found")
 	}
-	r.as("").post("/auth/device", nil).ok()
+	r.withKey("").post("/auth/device", nil).ok()
 	r.post("/templates", nil).invalid("name")
 }
 
 // The document does not say that unknown fields are refused, so they are ignored like unknown query parameters.
 func TestHTTP_UnknownFieldsIgnored(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	bodies := bodied()
 	bodies["/instances"] = r.instanceBody(nil)
 	for path, body := range bodies {
 		body = maps.Clone(body)
 		body["surprise"] = true
-		a := r.with("Idempotency-Key", "key").post(path, body)
-		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.raw)
+		a := r.withHeader("Idempotency-Key", "key").post(path, body)
+		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.body)
 	}
 	r.get("/me?surprise=1&surprise=2").ok()
 }
 
 // preflight sends the CORS preflight request of a browser.
-func (r *rig) preflight(method, path string) response {
+func (r *client) preflight(method, path string) response {
 	r.t.Helper()
-	return r.as("").with("Origin", "https://page.example").with("Access-Control-Request-Method", method).
-		with("Access-Control-Request-Headers", "accept-language").do(http.MethodOptions, path, nil)
+	return r.withKey("").withHeader("Origin", "https://page.example").withHeader("Access-Control-Request-Method", method).
+		withHeader("Access-Control-Request-Headers", "accept-language").do(http.MethodOptions, path, nil)
 }
 
 func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-Origin") == "*" }
@@ -151,12 +149,12 @@ func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-O
 // Pages of other origins can read exactly the public GET endpoints, also their errors and a 429 with its Retry-After.
 // Only lists are cached, for 60 seconds; all other responses are not stored.
 func TestHTTP_CORSAndCache(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	offer := r.instanceBody(nil).text("offer_id")
 	for _, op := range apidoc.Operations {
 		path := strings.NewReplacer("{id}", offer, "{slug}", "none").Replace(op.Path)
 		public := op.Method == http.MethodGet && (op.Scope == "public" || op.Scope == "optional")
-		for _, from := range []*rig{r, r.as("")} {
+		for _, from := range []*client{r, r.withKey("")} {
 			a := from.do(op.Method, path, nil)
 			equal(t, a.request+": read by any page", allowsOrigin(a), public)
 			cache := "no-store"
@@ -178,7 +176,7 @@ func TestHTTP_CORSAndCache(t *testing.T) {
 	equal(t, "Vary", r.get("/templates").header.Get("Vary"), "Authorization")
 	check(t, allowsOrigin(r.get("/offers?limit=0")), "a refusal of /offers that no page can read")
 	r.SetRateLimit(1, 1)
-	for _, from := range []*rig{r, r.as("")} {
+	for _, from := range []*client{r, r.withKey("")} {
 		from.get("/nothing")
 		for path, public := range map[string]bool{"/gpus": true, "/offers": true, "/templates": true,
 			"/offers/" + offer: true, "/me": false, "/nothing": false} {
@@ -192,8 +190,8 @@ func TestHTTP_CORSAndCache(t *testing.T) {
 
 // Chapter "Versioning": the address ends with the version, and the schema is served there.
 func TestHTTP_Version(t *testing.T) {
-	r := newAccount(t)
-	schema := r.as("").get("/openapi.json").ok()
+	r := newFundedClient(t)
+	schema := r.withKey("").get("/openapi.json").ok()
 	equal(t, "info.version", schema.text("info.version"), "1.0.0")
 	for _, op := range apidoc.Operations {
 		methods, _ := schema.object("paths")[op.Path].(map[string]any)

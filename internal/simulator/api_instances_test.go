@@ -11,36 +11,36 @@ import (
 // Chapter "Instances" without renting and states.
 
 func TestInstance_List(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	var made []string
 	for range 4 {
 		made = append(made, r.runningInstance(nil).text("id"))
 	}
 	r.delete("/instances/" + made[0]).ok()
-	check(t, r.lists("/instances", made[0]), "active leaves out one that is being destroyed")
+	check(t, r.listHas("/instances", made[0]), "active leaves out one that is being destroyed")
 	r.waitFor(made[0], "destroyed")
 	r.setInstance(made[1], object{"status": "failed"})
 	r.setInstance(made[2], object{"status": "outbid"})
 	for n, id := range made {
 		for query, want := range map[string]bool{"": n > 0, "?status=active": n > 0, "?status=all": true} {
-			equal(t, fmt.Sprintf("%q lists instance %d", query, n), r.lists("/instances"+query, id), want)
+			equal(t, fmt.Sprintf("%q lists instance %d", query, n), r.listHas("/instances"+query, id), want)
 		}
 	}
 	for _, o := range r.list("/instances?status=all") {
-		equal(t, "an instance alone and in the list", asJSON(o), asJSON(r.fields(o.text("id"))))
+		equal(t, "an instance alone and in the list", asJSON(o), asJSON(r.instance(o.text("id"))))
 	}
 }
 
 // Patch changes only the name.
 func TestInstance_Patch(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	before := r.runningInstance(object{"name": "first"})
 	path := "/instances/" + before.text("id")
 	send := func(body object) response { return r.patch(path, body) }
 	checkBounds("InstanceUpdate", object{"name": "x"}, send)
 	for _, name := range []any{"new", nil, "имя 🦊", nil} {
 		o := send(object{"name": name, "disk_gb": 20, "status": "stopped"}).ok()
-		equal(t, "the instance when read again", asJSON(r.fields(before.text("id"))), asJSON(o))
+		equal(t, "the instance when read again", asJSON(r.instance(before.text("id"))), asJSON(o))
 		equal(t, "name", asJSON(o["name"]), asJSON(name))
 		o["name"], o["cost_so_far_kop"] = before["name"], before["cost_so_far_kop"]
 		equal(t, "all but the name", asJSON(o), asJSON(before))
@@ -48,7 +48,7 @@ func TestInstance_Patch(t *testing.T) {
 }
 
 func TestInstance_Logs(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	id := r.runningInstance(nil).text("id")
 	for range 300 {
 		r.setInstance(id, object{"log_line": unique("line")})
@@ -63,7 +63,7 @@ func TestInstance_Logs(t *testing.T) {
 
 // The address appears when the port is assigned. The time of the first start, the disk and the type do not change.
 func TestInstance_Fields(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	began := r.Now()
 	created := r.createInstance(object{"name": "a name", "disk_gb": 123})
 	id := created.text("id")
@@ -78,11 +78,11 @@ func TestInstance_Fields(t *testing.T) {
 		equal(t, field+" of a new instance", asJSON(created.value(field)), asJSON(want))
 	}
 	r.waitFor(id, "running")
-	started := r.fields(id).time("started_at")
+	started := r.instance(id).time("started_at")
 	check(t, started.After(began) && !started.After(r.Now()), "started_at %v, created at %v, now %v", started, began,
 		r.Now())
 	r.Advance(time.Minute)
-	o := r.fields(id)
+	o := r.instance(id)
 	port := o.integer("ssh.port")
 	check(t, port > 0 && port < 65536, "ssh.port %d", port)
 	for _, part := range []string{o.text("ssh.host"), o.text("ssh.user"), fmt.Sprint(port), "ssh"} {
@@ -93,13 +93,13 @@ func TestInstance_Fields(t *testing.T) {
 	r.waitFor(id, "stopped")
 	r.action(id, "start").ok()
 	r.waitFor(id, "running")
-	check(t, r.fields(id).time("started_at").Equal(started), "started_at moved with the second start")
+	check(t, r.instance(id).time("started_at").Equal(started), "started_at moved with the second start")
 }
 
 // Web interfaces depend on the template. Instances of templates with an entry point have no SSH.
 func TestInstance_URLs(t *testing.T) {
-	r := newAccount(t)
-	for _, template := range r.as("").list("/templates") {
+	r := newFundedClient(t)
+	for _, template := range r.withKey("").list("/templates") {
 		slug := template.text("slug")
 		if slug == "custom" {
 			continue

@@ -21,7 +21,7 @@ var listPaths = func() (paths []string) {
 }()
 
 // fillLists makes all lists of the account longer than two pages of seven items.
-func (r *rig) fillLists() {
+func (r *client) fillLists() {
 	r.t.Helper()
 	offers := r.list("/offers")
 	for n := range 15 {
@@ -34,7 +34,7 @@ func (r *rig) fillLists() {
 }
 
 func TestPagination_Limit(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	r.fillLists()
 	for _, path := range listPaths {
 		all := r.list(path)
@@ -50,7 +50,7 @@ func TestPagination_Limit(t *testing.T) {
 
 // Each item of a list is on exactly one page, for all page sizes. A page can be read again.
 func TestPagination_Walk(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	r.fillLists()
 	paths := append([]string{"/instances?status=all", "/offers?order=-price",
 		"/offers?order=dlperf_per_price&type=interruptible", "/offers?gpu=rtx_4090,h100_sxm",
@@ -78,7 +78,7 @@ func TestPagination_Walk(t *testing.T) {
 
 // Cursors are opaque, and valid only for the same list and filters.
 func TestPagination_BadCursors(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	r.fillLists()
 	cursors := map[string]string{"/instances": "", "/offers": ""}
 	for _, path := range append([]string{"/offers?order=price&country=US", "/instances?status=all"}, listPaths...) {
@@ -106,13 +106,13 @@ func TestPagination_BadCursors(t *testing.T) {
 		r.get(join(path, "limit=2&"+after(good))).want(http.StatusOK)
 	}
 	// The key is not a filter, but a cursor must not give access to the own templates of another account.
-	a := r.as("").get("/templates?limit=200&" + after(cursors["/templates"]))
-	check(t, !strings.Contains(string(a.raw), `"me"`), "%s: own templates without a key", a.request)
+	a := r.withKey("").get("/templates?limit=200&" + after(cursors["/templates"]))
+	check(t, !strings.Contains(string(a.body), `"me"`), "%s: own templates without a key", a.request)
 }
 
 // "The cursor stays stable while prices change", also while offers appear and disappear.
 func TestPagination_WhileOffersChange(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	all := r.list("/offers")
 	available := func(id string, is bool) { r.setOffer(id, object{"available": is}) }
 	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
@@ -148,7 +148,7 @@ func TestPagination_WhileOffersChange(t *testing.T) {
 
 // Resources are created and deleted between pages.
 func TestPagination_WhileItemsChange(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	r.fillLists()
 	offers := r.list("/offers")
 	rent := func(n int) { r.createInstance(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
@@ -193,5 +193,19 @@ func TestPagination_WhileItemsChange(t *testing.T) {
 	}
 	for _, path := range listPaths {
 		check(t, tried[path], "%s was not tested", path)
+	}
+}
+
+// checkEachOnce checks the pages of a list that changed while it was read: constant items are listed once, all
+// others at most once.
+func checkEachOnce(t *testing.T, what string, walked, constant []string) {
+	t.Helper()
+	count := map[string]int{}
+	for _, id := range walked {
+		count[id]++
+		check(t, count[id] == 1, "%s: %s is listed %d times", what, id, count[id])
+	}
+	for _, id := range constant {
+		check(t, count[id] == 1, "%s: %s is listed %d times", what, id, count[id])
 	}
 }

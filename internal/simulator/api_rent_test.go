@@ -13,13 +13,13 @@ import (
 // The details of POST /instances, in the order of the document. The random histories test prices and funds.
 
 // rentOnce creates an instance with a new Idempotency-Key and destroys it.
-func (r *rig) rentOnce(body object) response {
+func (r *client) rentOnce(body object) response {
 	r.t.Helper()
-	return r.removing("/instances", "id", func(body object) response { return r.create(unique("k"), body) })(body)
+	return r.createAndDelete("/instances", "id", func(body object) response { return r.create(unique("k"), body) })(body)
 }
 
 func TestRent_IdempotencyKeyBounds(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := r.instanceBody(nil)
 	r.post("/instances", body).invalid("Idempotency-Key")
 	for _, key := range []string{"", strings.Repeat("k", 65), strings.Repeat("k", 1000)} {
@@ -32,7 +32,7 @@ func TestRent_IdempotencyKeyBounds(t *testing.T) {
 }
 
 func TestRent_Bounds(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	var keys []any
 	for n := range 11 {
 		keys = append(keys, r.newSSHKey(byte(n))["id"])
@@ -47,8 +47,8 @@ func TestRent_Bounds(t *testing.T) {
 
 // The disk must be at least the template's minimum and at most the disk of the server.
 func TestRent_DiskOfTemplateAndServer(t *testing.T) {
-	r := newAccount(t)
-	for _, template := range r.as("").list("/templates") {
+	r := newFundedClient(t)
+	for _, template := range r.withKey("").list("/templates") {
 		if least := template.integer("min_disk_gb"); least > 10 && template.text("slug") != "custom" {
 			body := r.instanceBody(object{"template": template["slug"]})
 			checkField(body, "disk_gb", []any{least}, []any{least - 1}, r.rentOnce)
@@ -67,7 +67,7 @@ func TestRent_DiskOfTemplateAndServer(t *testing.T) {
 
 // Only the custom template accepts an image.
 func TestRent_CustomImage(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := r.instanceBody(nil)
 	for _, template := range []string{"ubuntu", r.newTemplate()} {
 		body["template"] = template
@@ -81,7 +81,7 @@ func TestRent_CustomImage(t *testing.T) {
 
 // An error creates nothing and does not use up the key.
 func TestRent_Errors(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := r.instanceBody(nil)
 	offer := body.text("offer_id")
 	withoutBid := r.list("/offers")
@@ -127,12 +127,12 @@ func TestRent_Errors(t *testing.T) {
 // a list, by GET /offers/{id} or in the details of an earlier 409. Offers are public, so requests without a key count
 // as well.
 func TestRent_PriceChanged(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	for where, look := range map[string]func(offer string){
 		"in a list":                func(string) { r.list("/offers") },
 		"alone":                    func(offer string) { r.get("/offers/" + offer).ok() },
-		"alone, without a key":     func(offer string) { r.as("").get("/offers/" + offer).ok() },
-		"in a list of other types": func(string) { r.as("").list("/offers?type=interruptible") },
+		"alone, without a key":     func(offer string) { r.withKey("").get("/offers/" + offer).ok() },
+		"in a list of other types": func(string) { r.withKey("").list("/offers?type=interruptible") },
 	} {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			for _, change := range []int64{1, -1} {
@@ -155,16 +155,9 @@ func TestRent_PriceChanged(t *testing.T) {
 	}
 }
 
-// reset resets the service, including shown prices, and lifts the rate limits.
-func (r *rig) reset() {
-	r.t.Helper()
-	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK)
-	r.SetRateLimit(0, 0)
-}
-
 // Price changes that do not affect the shown price cause no conflict.
 func TestRent_PriceNotChanged(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := r.instanceBody(nil)
 	offer := body.text("offer_id")
 	price := r.get("/offers/" + offer).ok().integer("price.on_demand_kop_h")
@@ -182,7 +175,7 @@ func TestRent_PriceNotChanged(t *testing.T) {
 
 // A repeated create returns the instance, whatever the state of the instance, the market and the account is.
 func TestRent_Replay(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	body := r.instanceBody(object{"template": r.newTemplate()})
 	other := r.instanceBody(object{"offer_id": r.list("/offers?order=-price")[0]["id"], "disk_gb": 50})
 	first := r.create("the key", body).want(http.StatusCreated)
@@ -193,7 +186,7 @@ func TestRent_Replay(t *testing.T) {
 		for _, body := range []object{body, other} {
 			a := r.create("the key", body).want(http.StatusOK)
 			equal(t, when+": Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
-			equal(t, when+": the instance", asJSON(a.object()), asJSON(r.fields(id)))
+			equal(t, when+": the instance", asJSON(a.object()), asJSON(r.instance(id)))
 		}
 	}
 	replay("at once")
@@ -219,7 +212,7 @@ func TestRent_Replay(t *testing.T) {
 // Of concurrent creates with one key, one creates an instance and the others return it. Of concurrent creates for one
 // offer, one succeeds and the others fail with a conflict.
 func TestRent_Race(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	offers := r.list("/offers")
 	concurrently := func(create func(n int) response) (created int, others []response) {
 		responses := make([]response, 24)

@@ -69,7 +69,7 @@ func (v values) remove(path string, fields []apidoc.Field, o object) {
 // TestResources_EveryValueOccurs causes every value that the tables of the document allow: each field with a value,
 // with null if it is nullable, and each value of an enum. The contract checks that no other values occur.
 func TestResources_EveryValueOccurs(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	missing := map[string]values{}
 	for _, table := range []string{"User", "Balance", "Transaction", "GpuModel", "Template", "SshKey", "Instance",
 		"InstanceLogs", "ApiKey", "ApiKeyCreated", "DeviceCode", "DeviceToken"} {
@@ -103,9 +103,9 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 				"type": "interruptible"}).text(
 				"id")
 
-			see("Instance", r.fields(id))
+			see("Instance", r.instance(id))
 			r.Advance(time.Minute)
-			see("Instance", r.fields(id))
+			see("Instance", r.instance(id))
 		}
 	}
 	var paid string // an instance whose traffic costs money
@@ -121,11 +121,11 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 	see("Balance", r.get("/balance").ok())
 	for _, status := range statuses {
 		r.setInstance(paid, object{"status": status})
-		see("Instance", r.fields(paid))
+		see("Instance", r.instance(paid))
 	}
 	id := r.runningInstance(nil).text("id")
 	r.delete("/instances/" + id).ok()
-	see("Instance", r.fields(id))
+	see("Instance", r.instance(id))
 	see("Transaction", r.list("/transactions")...)
 
 	see("ApiKeyCreated", r.post("/api-keys", object{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),

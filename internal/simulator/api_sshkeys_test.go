@@ -11,8 +11,8 @@ import (
 // Chapter "SSH keys".
 
 func TestSSHKey_Bounds(t *testing.T) {
-	r := newAccount(t)
-	send := r.removing("/ssh-keys", "id", func(body object) response { return r.post("/ssh-keys", body) })
+	r := newFundedClient(t)
+	send := r.createAndDelete("/ssh-keys", "id", func(body object) response { return r.post("/ssh-keys", body) })
 	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
 		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
@@ -28,7 +28,7 @@ func TestSSHKey_Bounds(t *testing.T) {
 }
 
 func TestSSHKey_Created(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	key := publicKey(7)
 	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
 	if err != nil {
@@ -47,13 +47,13 @@ func TestSSHKey_Created(t *testing.T) {
 
 // A deleted key is not attached to new instances; running instances are unchanged.
 func TestSSHKey_Deleted(t *testing.T) {
-	r := newAccount(t)
+	r := newFundedClient(t)
 	gone, kept := r.newSSHKey(1).text("id"), r.newSSHKey(2).text("id")
 	i := r.runningInstance(nil)
 	r.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
 	r.delete("/ssh-keys/" + gone).failsWith("not_found")
-	check(t, !r.lists("/ssh-keys", gone), "a deleted key is listed")
-	equal(t, "a server that has the key", asJSON(r.fields(i.text("id"))["ssh"]), asJSON(i["ssh"]))
+	check(t, !r.listHas("/ssh-keys", gone), "a deleted key is listed")
+	equal(t, "a server that has the key", asJSON(r.instance(i.text("id"))["ssh"]), asJSON(i["ssh"]))
 	r.create("deleted-key", r.instanceBody(object{"ssh_key_ids": []any{gone}})).invalid("ssh_key_ids")
 	r.createInstance(object{"ssh_key_ids": []any{kept}})
 }

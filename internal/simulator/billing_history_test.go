@@ -56,14 +56,14 @@ func TestBilling_RandomHistory(t *testing.T) {
 			"wait longer":   h.wait,
 			"exhaust funds": func(*rapid.T) { h.exhaustFunds() },
 		})
-		h.ledger = checkLedger(h.rig, h.ledger)
+		h.ledger = checkLedger(h.client, h.ledger)
 		h.checkReplay(t)
 	})
 }
 
 // history is a simulator with a model of the charges of its account.
 type history struct {
-	*rig
+	*client
 	rt     *rapid.T
 	config simulator.Config
 	offers []string
@@ -110,13 +110,13 @@ func newHistory(t testing.TB, rt *rapid.T) *history {
 	if rapid.IntRange(0, 19).Draw(rt, "state file") == 19 {
 		h.config.State = filepath.Join(t.TempDir(), "state.json")
 	}
-	h.rig = uncheckedRig(rapidTB{t, rt}, h.config)
+	h.client = uncheckedClient(rapidTB{t, rt}, h.config)
 	all := ids(h.list("/offers"))
 	h.offers = []string{all[0], all[len(all)/2], all[len(all)-1]}
 	return h
 }
 
-// rapidTB makes a rig fail the history instead of the test, so that rapid can shrink the history.
+// rapidTB makes a client fail the history instead of the test, so that rapid can shrink the history.
 type rapidTB struct {
 	testing.TB
 	rt *rapid.T
@@ -127,9 +127,9 @@ func (t rapidTB) Fatal(args ...any)                 { t.rt.Fatal(args...) }
 
 // send sends a request and records it for checkReplay.
 func (h *history) send(method, target string, body any, key string) response {
-	a := h.with("Idempotency-Key", key).raw(method, target, jsonBody(h.t, body))
+	a := h.withHeader("Idempotency-Key", key).send(method, target, body)
 	h.requests = append(h.requests, recordedRequest{method: method, target: target, key: key, body: body,
-		response: string(a.raw)})
+		response: string(a.body)})
 	if a.status == http.StatusOK || a.status == http.StatusCreated {
 		h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
 	}
@@ -280,7 +280,7 @@ func (h *history) checkAccount() {
 }
 
 // checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
-func checkLedger(r *rig, earlier []object) []object {
+func checkLedger(r *client, earlier []object) []object {
 	r.t.Helper()
 	b := r.balance()
 	entries := r.list("/transactions")
@@ -501,7 +501,7 @@ func (h *history) exhaustFunds() {
 
 // reload replaces the simulator by one that reads the state file, as after a kill, and compares all responses.
 func (h *history) reload() {
-	h.ledger = checkLedger(h.rig, h.ledger)
+	h.ledger = checkLedger(h.client, h.ledger)
 	if h.config.State == "" {
 		return
 	}
@@ -510,7 +510,7 @@ func (h *history) reload() {
 	if err != nil {
 		h.rt.Fatalf("%v", err)
 	}
-	h.Simulator = sim
+	h.client = clientOf(h.t, sim, testKey)
 	if after := h.responses(); !slices.Equal(before, after) {
 		h.rt.Fatalf("a restart changes\n%s\nto\n%s", before, after)
 	}
@@ -523,7 +523,7 @@ func (h *history) responses() (all []string) {
 		paths = append(paths, "/instances/"+i.ID+"/logs?tail=1000")
 	}
 	for _, path := range paths {
-		all = append(all, string(h.get(path).raw))
+		all = append(all, string(h.get(path).body))
 	}
 	return all
 }
@@ -534,8 +534,8 @@ func (h *history) checkReplay(t testing.TB) {
 	want := h.responses()
 	config := h.config
 	config.State = ""
-	first := h.rig
-	h.rig = uncheckedRig(rapidTB{t, h.rt}, config)
+	first := h.client
+	h.client = uncheckedClient(rapidTB{t, h.rt}, config)
 	for _, r := range h.requests {
 		if r.method == "" {
 			h.Advance(r.advance)
@@ -545,13 +545,13 @@ func (h *history) checkReplay(t testing.TB) {
 		for _, id := range h.offers {
 			h.get("/offers/" + id)
 		}
-		if a := h.with("Idempotency-Key", r.key).raw(r.method, r.target,
-			jsonBody(h.t, r.body)); string(a.raw) != r.response {
-			h.rt.Fatalf("%s %s: response\n%s\nin a replay\n%s", r.method, r.target, r.response, a.raw)
+		if a := h.withHeader("Idempotency-Key", r.key).send(r.method, r.target,
+			r.body); string(a.body) != r.response {
+			h.rt.Fatalf("%s %s: response\n%s\nin a replay\n%s", r.method, r.target, r.response, a.body)
 		}
 	}
 	if got := h.responses(); !slices.Equal(got, want) {
 		h.rt.Fatalf("responses\n%s\nin a replay\n%s", want, got)
 	}
-	h.rig = first
+	h.client = first
 }

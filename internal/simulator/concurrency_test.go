@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func TestConcurrentRequests(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	file := filepath.Join(t.TempDir(), "state.json")
-	r := uncheckedRig(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
+	r := uncheckedClient(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
 	offers := r.list("/offers")[:4]
 	var all sync.WaitGroup
 	for c := range clients {
@@ -33,12 +32,12 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 	all.Wait()
 	checkOneRentalPerOffer(r, offers)
-	restarted := uncheckedRig(t, simulator.Config{State: file, Clock: simulator.ClockManual})
+	restarted := uncheckedClient(t, simulator.Config{State: file, Clock: simulator.ClockManual})
 	checkLedger(restarted, nil)
 	checkOneRentalPerOffer(restarted, offers)
 }
 
-func checkOneRentalPerOffer(r *rig, offers []object) {
+func checkOneRentalPerOffer(r *client, offers []object) {
 	r.t.Helper()
 	rentals := map[string]int{}
 	for _, i := range r.Overview().Instances {
@@ -52,7 +51,7 @@ func checkOneRentalPerOffer(r *rig, offers []object) {
 }
 
 // randomRequest sends one request that may succeed or be refused, but must not be an internal error.
-func randomRequest(r *rig, rng *rand.Rand, offers []object, key string) {
+func randomRequest(r *client, rng *rand.Rand, offers []object, key string) {
 	id, offerID := "ins_none", offers[rng.IntN(len(offers))].text("id")
 	if instances := r.Overview().Instances; len(instances) > 0 {
 		id = instances[rng.IntN(len(instances))].ID
@@ -66,7 +65,7 @@ func randomRequest(r *rig, rng *rand.Rand, offers []object, key string) {
 		{"DELETE", "/api/v1/instances/" + id, ""},
 		{"GET", "/api/v1/instances?status=all", ""},
 		{"GET", "/api/v1/offers?limit=200", ""},
-		{"POST", "/api/v1/ssh-keys", `{"public_key":"` + ed25519A + `"}`},
+		{"POST", "/api/v1/ssh-keys", `{"public_key":"` + publicKey(1) + `"}`},
 		{"POST", "/api/v1/auth/device", ""},
 		{"POST", "/control/clock", `{"advance_seconds":900}`},
 		{"PATCH", "/control/offers/" + offerID, fmt.Sprintf(`{"interruptible_kop_h":%d}`, rng.IntN(9000))},
@@ -80,8 +79,8 @@ func randomRequest(r *rig, rng *rand.Rand, offers []object, key string) {
 	if rng.IntN(300) == 0 {
 		call.method, call.target, call.body = "POST", "/control/reset", ""
 	}
-	a := r.with("Idempotency-Key", key).raw(call.method, call.target, strings.NewReader(call.body))
+	a := r.withHeader("Idempotency-Key", key).send(call.method, call.target, call.body)
 	if a.status == http.StatusInternalServerError {
-		r.t.Errorf("%s: %d %s", a.request, a.status, a.raw)
+		r.t.Errorf("%s: %d %s", a.request, a.status, a.body)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // The control API. The files api_* and the recipes of the guide test the effects of its calls.
 
 func TestControl_InvalidRequests(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	for _, c := range []struct {
 		method, path string
 		body         object
@@ -39,7 +39,7 @@ func TestControl_InvalidRequests(t *testing.T) {
 }
 
 func TestControl_RequestLogAndReset(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	r.control("POST", "/faults", object{"path": "/me", "status": 500}).want(204)
 	r.get("/me").want(500)
 	r.control("DELETE", "/faults", nil).want(204)
@@ -63,13 +63,13 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 
 // A status that is set holds until the next request, and a destroyed instance stays destroyed.
 func TestControl_InstanceStatus(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	id := r.runningInstance(nil).text("id")
 	set := func(patch object) response { return r.control("PATCH", "/instances/"+id, patch) }
 	check := func(status string, ssh bool) {
 		t.Helper()
 		r.Advance(time.Hour)
-		i := r.fields(id)
+		i := r.instance(id)
 		equal(t, "status", i.text("status"), status)
 		equal(t, status+" with SSH", i["ssh"] != nil, ssh)
 	}
@@ -90,7 +90,7 @@ func TestControl_InstanceStatus(t *testing.T) {
 // Changes of an offer that are due later are saved, applied in order of time, and removed by a reset.
 func TestControl_OfferLater(t *testing.T) {
 	withFile := withStateFile(t.TempDir() + "/state.json")
-	r := newRig(t, withFile)
+	r := newClient(t, withFile)
 	id := r.list("/offers")[0].text("id")
 	set := func(patch object) { r.setOffer(id, patch) }
 	check := func(wait time.Duration, want bool) {
@@ -102,7 +102,7 @@ func TestControl_OfferLater(t *testing.T) {
 	set(object{"available": true, "after_seconds": 600})
 	set(object{"available": false})
 	check(599*time.Second, false)
-	r = newRig(t, withFile)
+	r = newClient(t, withFile)
 	check(2*time.Second, true)
 	check(300*time.Second, false)
 	set(object{"available": true, "after_seconds": 60})

@@ -12,10 +12,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// withFaults returns a rig with faults.
-func withFaults(t *testing.T, faults ...simulator.Fault) *rig {
+// withFaults returns a client with faults.
+func withFaults(t *testing.T, faults ...simulator.Fault) *client {
 	t.Helper()
-	r := newRig(t)
+	r := newClient(t)
 	for _, f := range faults {
 		if err := r.AddFault(f); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 		{simulator.DropBefore, 0, 0}, {simulator.DropAfter, 0, 1}, {"", 503, 0}, {simulator.DropAfter, 503, 1},
 	} {
 		r := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
-		key := object{"public_key": ed25519A}
+		key := object{"public_key": publicKey(1)}
 		if a := r.try("POST", "/ssh-keys", key); a.status != c.status {
 			t.Errorf("%+v: status %d", c, a.status)
 		}

@@ -26,15 +26,15 @@ func FuzzCreateInstance(f *testing.F) {
 	}
 	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey,
 		Market: simulator.MarketStill}
-	free := uncheckedRig(f, config).instanceBody(nil).text("offer_id")
+	free := uncheckedClient(f, config).instanceBody(nil).text("offer_id")
 	f.Fuzz(func(t *testing.T, key, body string) {
 		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
 			func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return // net/http refuses the header
 		}
-		r := uncheckedRig(t, config)
+		r := uncheckedClient(t, config)
 		create := func(body string) response {
-			return r.with("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
+			return r.withHeader("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
 		}
 		a := create(body)
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64
@@ -53,12 +53,12 @@ func FuzzCreateInstance(f *testing.F) {
 		}
 		created := a.object()
 		if !validKey || len(all) != 1 || all[0]["id"] != created["id"] || created.text("status") != "creating" {
-			t.Fatalf("key %q: created %s, instances %+v", key, a.raw, all)
+			t.Fatalf("key %q: created %s, instances %+v", key, a.body, all)
 		}
 		repeated := create("")
-		if repeated.want(http.StatusOK); !slices.Equal(repeated.raw, a.raw) ||
+		if repeated.want(http.StatusOK); !slices.Equal(repeated.body, a.body) ||
 			repeated.header.Get("Idempotent-Replayed") != "true" {
-			t.Fatalf("created %s, repeated %s", a.raw, repeated.raw)
+			t.Fatalf("created %s, repeated %s", a.body, repeated.body)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 // limited sends GET requests until one is refused, and returns how many succeeded and the seconds to wait: Retry-After
 // and X-RateLimit-Reset.
-func (r *rig) limited() (succeeded int, wait string) {
+func (r *client) limited() (succeeded int, wait string) {
 	r.t.Helper()
 	for {
 		a := r.get("/gpus")
@@ -41,9 +41,9 @@ func TestLimiter_Kinds(t *testing.T) {
 		"fast clock": {func(c *simulator.Config) { c.TimeScale, c.Clock = 60, simulator.ClockReal }, []step{{0, 12, "1 1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.config)
+			r := newClient(t, c.config)
 			r.SetRateLimit(12, 6)
-			equal(t, "limit of an address", r.as("").get("/gpus").header.Get("X-RateLimit-Limit"), "6")
+			equal(t, "limit of an address", r.withKey("").get("/gpus").header.Get("X-RateLimit-Limit"), "6")
 			for _, s := range c.steps {
 				r.Advance(s.wait)
 				if n, headers := r.limited(); n != s.succeeded || headers != s.headers {
@@ -55,7 +55,7 @@ func TestLimiter_Kinds(t *testing.T) {
 }
 
 func TestLimiter_ResetAsEpoch(t *testing.T) {
-	r := newRig(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
+	r := newClient(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
 	r.SetRateLimit(120, 60)
 	now := r.Now()
 	reset := r.get("/gpus").want(200).header.Get("X-RateLimit-Reset")

@@ -41,7 +41,7 @@ func BenchmarkLoad(b *testing.B) {
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	server := start(b, simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
 	server.SetRateLimit(0, 0)
-	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
+	r := clientOf(b, server.Simulator, testKey)
 	r.setAccount(object{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances})
 	var paths []string
 	for n, o := range r.list("/offers")[:loadInstances] {

@@ -10,15 +10,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// marketRig returns a simulator whose offers are not checked against the contract, which takes most of the time.
-func marketRig(t *testing.T, market string, seed uint64) *rig {
+// marketClient returns a simulator whose offers are not checked against the contract, which takes most of the time.
+func marketClient(t *testing.T, market string, seed uint64) *client {
 	t.Helper()
-	return uncheckedRig(t, simulator.Config{Seed: seed, Clock: simulator.ClockManual, Start: historyStart, Boot: boot,
+	return uncheckedClient(t, simulator.Config{Seed: seed, Clock: simulator.ClockManual, Start: historyStart, Boot: boot,
 		APIKey: testKey, Market: market})
 }
 
 // market returns all available offers by id.
-func (r *rig) market() map[string]object {
+func (r *client) market() map[string]object {
 	r.t.Helper()
 	offers := map[string]object{}
 	for _, o := range r.list("/offers") {
@@ -53,7 +53,7 @@ func (c *changes) add(before, now map[string]object) {
 }
 
 func TestMarket_PricesAndAvailability(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
+	r := marketClient(t, simulator.MarketMoving, 7)
 	first := r.market()
 	last := first
 	var day changes
@@ -78,9 +78,9 @@ func TestMarket_PricesAndAvailability(t *testing.T) {
 
 // The market depends on the seed and the time only: not on rentals, nor on the steps of the clock.
 func TestMarket_DependsOnSeedAndTime(t *testing.T) {
-	one, other := marketRig(t, simulator.MarketMoving, 7), marketRig(t, simulator.MarketMoving, 7)
+	one, other := marketClient(t, simulator.MarketMoving, 7), marketClient(t, simulator.MarketMoving, 7)
 	var before changes
-	before.add(one.market(), marketRig(t, simulator.MarketMoving, 8).market())
+	before.add(one.market(), marketClient(t, simulator.MarketMoving, 8).market())
 	one.runningInstance(nil)
 	one.Advance(50*time.Hour - bootComplete)
 	for range 500 {
@@ -91,7 +91,7 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 	if between.appeared > 1 || between.vanished+between.higher+between.lower > 0 || before == (changes{}) {
 		t.Errorf("only the rented server may be missing: %+v; with another seed %+v", between, before)
 	}
-	still := marketRig(t, simulator.MarketStill, 7)
+	still := marketClient(t, simulator.MarketStill, 7)
 	first := still.market()
 	still.Advance(50 * time.Hour)
 	between = changes{}
@@ -102,7 +102,7 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 
 // TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
 func TestMarket_OutbidAndOutages(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
+	r := marketClient(t, simulator.MarketMoving, 7)
 	r.setAccount(object{"balance_kop": int64(100_000_000_000)})
 	offers := r.market()
 	for id, o := range offers {
@@ -123,7 +123,7 @@ func TestMarket_OutbidAndOutages(t *testing.T) {
 			ends[end]++
 			// A host that is still offline refuses a start.
 			if a := r.action(i.text("id"), "start"); a.status != 200 && a.status != 409 {
-				t.Errorf("start of %s: %d %s", end, a.status, a.raw)
+				t.Errorf("start of %s: %d %s", end, a.status, a.body)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func TestMarket_OutbidAndOutages(t *testing.T) {
 
 // An offer that was set does not move.
 func TestMarket_KeepsSetOffers(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
+	r := marketClient(t, simulator.MarketMoving, 7)
 	set := slices.Sorted(maps.Keys(r.market()))[:20]
 	for _, id := range set {
 		r.setOffer(id, object{"on_demand_kop_h": 1234})
@@ -148,7 +148,7 @@ func TestMarket_KeepsSetOffers(t *testing.T) {
 
 // In a scarce market, offers of datacenter GPUs appear and vanish, and the others do not become scarce.
 func TestMarket_Scarce(t *testing.T) {
-	r := marketRig(t, simulator.MarketScarce, 7)
+	r := marketClient(t, simulator.MarketScarce, 7)
 	scarce := func() map[string]object {
 		offers := r.market()
 		maps.DeleteFunc(offers, func(_ string, o object) bool {
@@ -184,7 +184,7 @@ func TestMarket_EverySeed(t *testing.T) {
 	null := map[string]bool{}
 	cursor := ""
 	for seed := range uint64(5) {
-		r := marketRig(t, simulator.MarketStill, seed)
+		r := marketClient(t, simulator.MarketStill, seed)
 		offers, _ := r.page("/offers?limit=200")
 		plain, countries := 0, map[string]bool{}
 		for _, o := range r.market() {

@@ -15,16 +15,16 @@ import (
 // One test for each quirk: it does what is in its description, and nothing else.
 
 func TestQuirk_SmallPages(t *testing.T) {
-	r := newRig(t, withQuirks("small-pages"))
+	r := newClient(t, withQuirks("small-pages"))
 	items, next := r.page("/offers?limit=200")
 	check(t, len(items) == 3 && next != "", "a page of %d, next %q", len(items), next)
 	equal(t, "offers in small pages", len(r.listInPages("/offers?gpu=rtx_4090", 3, nil)),
-		len(newRig(t).list("/offers?gpu=rtx_4090")))
+		len(newClient(t).list("/offers?gpu=rtx_4090")))
 	r.get("/offers?limit=201").failsWith("validation_error")
 }
 
 func TestQuirk_PriceMovesOnCreate(t *testing.T) {
-	r := newRig(t, withQuirks("price-moves-on-create"))
+	r := newClient(t, withQuirks("price-moves-on-create"))
 	moves := map[bool]int{}
 	for _, o := range r.list("/offers?num_gpus=1")[:8] {
 		price := o.integer("price.on_demand_kop_h")
@@ -38,7 +38,7 @@ func TestQuirk_PriceMovesOnCreate(t *testing.T) {
 }
 
 func TestQuirk_PriceMovesOnStart(t *testing.T) {
-	r := newRig(t, withQuirks("price-moves-on-start"))
+	r := newClient(t, withQuirks("price-moves-on-start"))
 	i := r.runningInstance(nil)
 	id, before := i.text("id"), i.integer("price.running_kop_h")
 	moves := map[bool]int{}
@@ -47,7 +47,7 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 		r.Advance(bootComplete)
 		r.action(id, "start").want(200)
 		r.Advance(bootComplete)
-		after := r.fields(id).integer("price.running_kop_h")
+		after := r.instance(id).integer("price.running_kop_h")
 		by := after - before
 		moves[by > 0]++
 		check(t, by != 0 && 25*max(by, -by) <= before, "%d after %d", after, before)
@@ -60,30 +60,30 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 }
 
 func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
-	r := newRig(t, withQuirks("outbid-soon-after-start"))
+	r := newClient(t, withQuirks("outbid-soon-after-start"))
 	r.runningInstance(nil) // on demand
 	id := r.createInstance(object{"type": "interruptible"}).text("id")
 	r.Advance(bootComplete)
-	i := r.fields(id)
+	i := r.instance(id)
 	if i.text("status") != "outbid" || i["started_at"] == nil || i["ssh"] != nil {
 		t.Fatalf("not outbid after its start: %v", i)
 	}
 	r.action(id, "start").want(200)
 	r.Advance(bootComplete)
-	again := r.fields(id)
+	again := r.instance(id)
 	check(t, again.text("status") == "running" && again["ssh"] != nil &&
 		again.integer("price.running_kop_h") > i.integer("price.running_kop_h"), "after the next start: %v", again)
 }
 
 func TestQuirk_ForbiddenBalance(t *testing.T) {
-	r := newRig(t, withQuirks("forbidden-balance"))
+	r := newClient(t, withQuirks("forbidden-balance"))
 	r.get("/balance").failsWith("forbidden")
-	r.as("").get("/balance").failsWith("unauthorized")
+	r.withKey("").get("/balance").failsWith("unauthorized")
 	r.get("/transactions").want(200)
 }
 
 func TestQuirk_LimitHeadersAbsent(t *testing.T) {
-	r := newRig(t, withQuirks("limit-headers-absent"))
+	r := newClient(t, withQuirks("limit-headers-absent"))
 	r.SetRateLimit(2, 2)
 	for n, path := range []string{"/me", "/instances/none", "/me"} {
 		a := r.get(path).want([]int{200, 404, 429}[n])
@@ -99,7 +99,7 @@ func TestQuirk_LimitHeadersAbsent(t *testing.T) {
 }
 
 func TestQuirk_LaggingList(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-list"))
+	r := newClient(t, withQuirks("lagging-list"))
 	count := func() int {
 		return len(r.list("/templates")) + len(r.list("/ssh-keys")) + len(r.list("/instances"))
 	}
@@ -118,7 +118,7 @@ func TestQuirk_LaggingList(t *testing.T) {
 }
 
 func TestQuirk_LaggingGet(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-get"))
+	r := newClient(t, withQuirks("lagging-get"))
 	path := "/instances/" + r.createInstance(nil).text("id")
 	r.get(path).failsWith("not_found")
 	r.delete(path).failsWith("not_found")
@@ -127,7 +127,7 @@ func TestQuirk_LaggingGet(t *testing.T) {
 }
 
 func TestQuirk_LaggingStatus(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-status"))
+	r := newClient(t, withQuirks("lagging-status"))
 	id := r.runningInstance(nil).text("id")
 	path := "/instances/" + id
 	for _, step := range []struct{ method, path, before, after string }{
@@ -138,16 +138,16 @@ func TestQuirk_LaggingStatus(t *testing.T) {
 		status := a.ok().text("status")
 		check(t, step.method != "DELETE" || status == "destroying", "the response to DELETE: %s", status)
 		r.Advance(1900 * time.Millisecond)
-		for _, got := range append(r.list("/instances"), r.fields(id)) {
+		for _, got := range append(r.list("/instances"), r.instance(id)) {
 			equal(t, a.request+": status soon after it", got.text("status"), step.before)
 		}
 		r.Advance(bootComplete)
-		equal(t, a.request+": status in the end", r.fields(id).text("status"), step.after)
+		equal(t, a.request+": status in the end", r.instance(id).text("status"), step.after)
 	}
 }
 
 func TestQuirk_CachedOffers(t *testing.T) {
-	r := newRig(t, withQuirks("cached-offers"))
+	r := newClient(t, withQuirks("cached-offers"))
 	const query = "/offers?gpu=rtx_4090"
 	first := r.list(query)
 	path := "/offers/" + first[0].text("id")
@@ -164,7 +164,7 @@ func TestQuirk_CachedOffers(t *testing.T) {
 }
 
 func TestQuirk_ForgottenKeys(t *testing.T) {
-	r := newRig(t, withQuirks("forgotten-keys"))
+	r := newClient(t, withQuirks("forgotten-keys"))
 	create := func(status int) string {
 		t.Helper()
 		return r.create("a", r.instanceBody(nil)).want(status).object().text("id")
@@ -179,26 +179,26 @@ func TestQuirk_ForgottenKeys(t *testing.T) {
 }
 
 func TestQuirk_FirstAnswerReplays(t *testing.T) {
-	r := newRig(t, withQuirks("first-answer-replays"))
+	r := newClient(t, withQuirks("first-answer-replays"))
 	first := r.create("a", r.instanceBody(nil)).want(201)
 	id := first.object().text("id")
 	for _, status := range []string{"running", "failed", "destroyed"} {
 		r.Advance(bootComplete)
 		r.setInstance(id, object{"status": status})
 		again := r.create("a", r.instanceBody(object{"name": "other"})).want(200)
-		equal(t, status+": the response", string(again.raw), string(first.raw))
+		equal(t, status+": the response", string(again.body), string(first.body))
 		equal(t, status+": Idempotent-Replayed", again.header.Get("Idempotent-Replayed"), "true")
-		equal(t, "status", r.fields(id).text("status"), status)
+		equal(t, "status", r.instance(id).text("status"), status)
 	}
 }
 
 func TestQuirk_BusyWhileBooting(t *testing.T) {
-	r := newRig(t, withQuirks("busy-while-booting"))
+	r := newClient(t, withQuirks("busy-while-booting"))
 	id := r.createInstance(nil).text("id")
 	for _, status := range []string{"creating", "starting"} {
 		r.delete("/instances/" + id).failsWith("conflict")
-		equal(t, "status", r.fields(id).text("status"), status)
-		equal(t, "desired_state", r.fields(id).text("desired_state"), "running")
+		equal(t, "status", r.instance(id).text("status"), status)
+		equal(t, "desired_state", r.instance(id).text("desired_state"), "running")
 		r.Advance(boot / 2)
 	}
 	r.Advance(boot)
@@ -206,7 +206,7 @@ func TestQuirk_BusyWhileBooting(t *testing.T) {
 }
 
 func TestQuirk_FailedIsBilled(t *testing.T) {
-	r := newRig(t, withQuirks("failed-is-billed"))
+	r := newClient(t, withQuirks("failed-is-billed"))
 	i := r.runningInstance(nil)
 	r.setInstance(i.text("id"), object{"status": "failed"})
 	available := r.balance()["available_kop"]
@@ -218,7 +218,7 @@ func TestQuirk_FailedIsBilled(t *testing.T) {
 }
 
 func TestQuirk_RefusedDisks(t *testing.T) {
-	r := newRig(t, withQuirks("refused-disks"))
+	r := newClient(t, withQuirks("refused-disks"))
 	offers := r.list("/offers?num_gpus=1")[:30]
 	refused := 0
 	for _, o := range offers {
@@ -236,7 +236,7 @@ func TestQuirk_RefusedDisks(t *testing.T) {
 }
 
 func TestQuirk_PhantomOffers(t *testing.T) {
-	r := newRig(t, withQuirks("phantom-offers"))
+	r := newClient(t, withQuirks("phantom-offers"))
 	servers := r.offers()
 	const query = "/offers?gpu=rtx_4090&num_gpus=1"
 	all := r.listInPages(query, 2, nil)
@@ -257,7 +257,7 @@ func TestQuirk_PhantomOffers(t *testing.T) {
 }
 
 func TestQuirk_ImageSpelling(t *testing.T) {
-	r := newRig(t, withQuirks("image-spelling"))
+	r := newClient(t, withQuirks("image-spelling"))
 	for image, want := range map[string][]string{
 		"ubuntu:24.04":                      {"docker.io/library/ubuntu:24.04", "index.docker.io/library/ubuntu:24.04"},
 		"pytorch/pytorch:2":                 {"docker.io/pytorch/pytorch:2", "index.docker.io/pytorch/pytorch:2"},
@@ -276,7 +276,7 @@ func TestQuirk_ImageSpelling(t *testing.T) {
 }
 
 func TestQuirk_OtherGPU(t *testing.T) {
-	r := newRig(t, withQuirks("other-gpu"))
+	r := newClient(t, withQuirks("other-gpu"))
 	offer := r.list("/offers")[0]
 	want, got := offer.object("gpu"), r.createInstance(object{"offer_id": offer["id"]}).object("gpu")
 	check(t, got["slug"] != want["slug"] && got["count"] == want["count"] && got["vram_gb"] == want["vram_gb"],
@@ -284,7 +284,7 @@ func TestQuirk_OtherGPU(t *testing.T) {
 }
 
 func TestQuirk_UnknownEnums(t *testing.T) {
-	r := newRig(t, withQuirks("unknown-enums"))
+	r := newClient(t, withQuirks("unknown-enums"))
 	for range 8 {
 		r.newKey("user:read")
 		r.createInstance(nil)
@@ -314,13 +314,13 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 }
 
 func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
-	r := newRig(t, withQuirks("optional-fields-absent"))
+	r := newClient(t, withQuirks("optional-fields-absent"))
 	id := r.createInstance(nil)["id"].(string)
 	r.Advance(bootComplete)
 	const reads = 100
 	present := map[string]int{}
 	for range reads {
-		for field := range r.fields(id) {
+		for field := range r.instance(id) {
 			present[field]++
 		}
 	}
@@ -339,10 +339,10 @@ func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 }
 
 func TestQuirk_UnknownFields(t *testing.T) {
-	r := newRig(t, withQuirks("unknown-fields"))
+	r := newClient(t, withQuirks("unknown-fields"))
 	r.post("/templates", object{"name": "own", "image": "a:1", "env": object{"A": "1"}}).want(201)
 	for _, path := range []string{"/me", "/templates", "/offers", "/instances/none"} {
-		raw := string(r.get(path).raw)
+		raw := string(r.get(path).body)
 		for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`,
 			`"x_list":[`, `"x_object":{`} {
 			if !strings.Contains(raw, field) {
@@ -356,7 +356,7 @@ func TestQuirk_UnknownFields(t *testing.T) {
 }
 
 func TestQuirk_SortedDifferently(t *testing.T) {
-	r := newRig(t, withQuirks("sorted-differently"))
+	r := newClient(t, withQuirks("sorted-differently"))
 	for path, want := range map[string]bool{"/templates": true, "/api-keys": true, "/offers": false,
 		"/transactions": false} {
 		orders := map[string]bool{}
@@ -370,7 +370,7 @@ func TestQuirk_SortedDifferently(t *testing.T) {
 }
 
 func TestQuirk_StrangeNeighbours(t *testing.T) {
-	r := newRig(t, withQuirks("strange-neighbours"))
+	r := newClient(t, withQuirks("strange-neighbours"))
 	mine := r.runningInstance(nil)
 	statuses := map[string]bool{}
 	all := r.listInPages("/instances", 2, nil)
@@ -395,17 +395,17 @@ func TestQuirk_StrangeNeighbours(t *testing.T) {
 		"a foreign offer passes a filter that it does not fit")
 	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1",
 		"/api-keys": "key_stranger1"} {
-		if raw := r.get(path).want(200).raw; !strings.Contains(string(raw), want) {
+		if raw := r.get(path).want(200).body; !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", path, want)
 		}
 		r.delete(path + "/" + want).failsWith("not_found")
 	}
-	r.as("").get("/instances?cursor=nb_1").failsWith("unauthorized")
+	r.withKey("").get("/instances?cursor=nb_1").failsWith("unauthorized")
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
 // consecutive failures. At most one failure of a request may be a 4xx.
-func failures(r *rig, method string, path func(n int) string, body any) (statuses map[int]int, longest int) {
+func failures(r *client, method string, path func(n int) string, body any) (statuses map[int]int, longest int) {
 	statuses = map[int]int{}
 	for n := range 60 {
 		foreign4xx := 0
@@ -428,7 +428,7 @@ func failures(r *rig, method string, path func(n int) string, body any) (statuse
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	path := "/instances/" + r.runningInstance(nil).text("id")
 	r.control("POST", "/quirks", object{"names": []string{"status-after-work"}}).want(204)
 	statuses, longest := failures(r, "PATCH", func(int) string { return path }, object{"name": "x"})
@@ -450,7 +450,7 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 }
 
 func TestQuirk_GatewayErrors(t *testing.T) {
-	r := newRig(t, withQuirks("gateway-errors"))
+	r := newClient(t, withQuirks("gateway-errors"))
 	_, longestWrite := failures(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
 	reads, longest := failures(r, "GET", func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
 	foreign4xx := reads[403] + reads[404] + reads[409] + reads[422]
@@ -489,7 +489,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode, err
 	}
-	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, ed25519A) }
+	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, publicKey(1)) }
 	longest := 0
 	for n := range 200 {
 		for inRow := 1; ; inRow++ {

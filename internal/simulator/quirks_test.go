@@ -21,7 +21,7 @@ func withQuirks(names ...string) func(*simulator.Config) {
 }
 
 // try sends a request. The status is 0 if the connection is cut.
-func (r *rig) try(method, path string, body any) (a response) {
+func (r *client) try(method, path string, body any) (a response) {
 	r.t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
@@ -46,11 +46,11 @@ func (a response) failed() bool {
 	var failure object
 	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error",
 		"rate_limited"}
-	return json.Unmarshal(a.raw, &failure) != nil || !slices.Contains(known, failure.text("error.code"))
+	return json.Unmarshal(a.body, &failure) != nil || !slices.Contains(known, failure.text("error.code"))
 }
 
 // retry repeats a request until it reaches the handler, as a client does.
-func (r *rig) retry(method, path string, body any) response {
+func (r *client) retry(method, path string, body any) response {
 	r.t.Helper()
 	for range 6 {
 		if a := r.try(method, path, body); !a.failed() {
@@ -62,14 +62,14 @@ func (r *rig) retry(method, path string, body any) response {
 }
 
 // runScenario sends requests of all kinds and returns all responses.
-func runScenario(r *rig) (responses []string) {
+func runScenario(r *client) (responses []string) {
 	send := func(method, path string, body any) response {
 		a := r.retry(method, path, body)
 		responses = append(responses, fmt.Sprint(method, path, a.status, a.header.Get("X-RateLimit-Limit"),
-			string(a.raw)))
+			string(a.body)))
 		return a
 	}
-	send("POST", "/ssh-keys", object{"name": "a", "public_key": ed25519A})
+	send("POST", "/ssh-keys", object{"name": "a", "public_key": publicKey(1)})
 	send("POST", "/templates", object{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
 	send("POST", "/api-keys", object{"name": "k", "scopes": []string{"user:read", "instances:read"}})
 	for _, path := range []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5",
@@ -79,8 +79,8 @@ func runScenario(r *rig) (responses []string) {
 	rent := func(key string) string {
 		for _, o := range r.offers() {
 			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o["id"]}
-			a := r.with("Idempotency-Key", key).retry("POST", "/instances", body)
-			if responses = append(responses, string(a.raw)); a.status == 201 || a.status == 200 {
+			a := r.withHeader("Idempotency-Key", key).retry("POST", "/instances", body)
+			if responses = append(responses, string(a.body)); a.status == 201 || a.status == 200 {
 				return "/instances/" + a.object().text("id")
 			}
 		}
@@ -109,16 +109,16 @@ func runScenario(r *rig) (responses []string) {
 }
 
 // offers returns the offers of the popular model without quirks.
-func (r *rig) offers() []object {
+func (r *client) offers() []object {
 	r.t.Helper()
 	return r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").objects("data")
 }
 
 // withoutQuirks sends a GET request without quirks.
-func (r *rig) withoutQuirks(path string) object {
+func (r *client) withoutQuirks(path string) object {
 	r.t.Helper()
-	other := r.as(r.key)
-	other.outer = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	other := r.withKey(r.key)
+	other.handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
 	})
 	return other.get(path).ok()
@@ -128,7 +128,7 @@ func (r *rig) withoutQuirks(path string) object {
 func TestQuirks_DependOnSeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
 	scenario := func(seed uint64, quirks ...string) string {
-		r := newRig(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
+		r := newClient(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
 		return secrets.ReplaceAllString(strings.Join(runScenario(r), "\n"), "")
 	}
 	first := scenario(7, "all")
@@ -145,7 +145,7 @@ func TestQuirks_DependOnSeed(t *testing.T) {
 func TestQuirks_MatchContract(t *testing.T) {
 	outside := []string{"status-after-work", "gateway-errors", "limit-headers-absent", "strange-neighbours",
 		"unknown-enums", "unknown-fields"}
-	r := newRig(t)
+	r := newClient(t)
 	for _, q := range simulator.AllQuirks() {
 		if slices.Contains(outside, q.Name) {
 			continue
@@ -154,12 +154,12 @@ func TestQuirks_MatchContract(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.outer = contracttest.New(t).Wrap(r.Handler())
+	r.handler = contracttest.New(t).Wrap(r.Handler())
 	runScenario(r)
 }
 
 func TestQuirks_Switching(t *testing.T) {
-	r := newRig(t, withQuirks("small-pages"))
+	r := newClient(t, withQuirks("small-pages"))
 	listed := func() (on []string) {
 		var p struct {
 			Data []struct {
@@ -189,8 +189,8 @@ func TestQuirks_Switching(t *testing.T) {
 	refused := set("no-such")
 	refused.invalid("names")
 	err := simulator.Config{Quirks: []string{"no-such"}}.Validate()
-	if !strings.Contains(string(refused.raw), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
-		t.Errorf("the refusal does not name what there is: %s, %v", refused.raw, err)
+	if !strings.Contains(string(refused.body), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
+		t.Errorf("the refusal does not name what there is: %s, %v", refused.body, err)
 	}
 	r.control("POST", "/quirks", object{"names": []string{}}).want(204)
 	if on := listed(); len(on) != 0 {
@@ -204,14 +204,14 @@ func TestQuirks_Switching(t *testing.T) {
 
 func TestQuirks_StateFile(t *testing.T) {
 	saved := withStateFile(filepath.Join(t.TempDir(), "state.json"))
-	r := newRig(t, saved, withQuirks("small-pages"))
+	r := newClient(t, saved, withQuirks("small-pages"))
 	if err := r.SetQuirks("other-gpu"); err != nil {
 		t.Fatal(err)
 	}
-	if on := newRig(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
+	if on := newClient(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
 		t.Errorf("without the option: %v", on)
 	}
-	if on := newRig(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
+	if on := newClient(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("with the option: %v", on)
 	}
 }

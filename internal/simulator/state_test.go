@@ -20,7 +20,7 @@ import (
 )
 
 // allResponses returns the responses of all lists and single resources.
-func (r *rig) allResponses() map[string]string {
+func (r *client) allResponses() map[string]string {
 	r.t.Helper()
 	seen := map[string]string{}
 	for _, op := range apidoc.Operations {
@@ -35,7 +35,7 @@ func (r *rig) allResponses() map[string]string {
 			path += "?limit=200"
 		}
 		a := r.get(path).want(200)
-		seen[path] = string(a.raw) + a.header.Get("Date")
+		seen[path] = string(a.body) + a.header.Get("Date")
 	}
 	return seen
 }
@@ -45,13 +45,13 @@ func withStateFile(file string) func(*simulator.Config) {
 }
 
 // restarted returns a simulator with the state file of one that was not closed.
-func (r *rig) restarted(file string) *rig {
+func (r *client) restarted(file string) *client {
 	r.t.Helper()
-	return newRig(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
+	return newClient(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
 // checkSame compares all responses of two simulators.
-func checkSame(t *testing.T, when string, r, other *rig) {
+func checkSame(t *testing.T, when string, r, other *client) {
 	t.Helper()
 	if diff := cmp.Diff(r.allResponses(), other.allResponses()); diff != "" {
 		t.Errorf("%s (-without a restart +with one):\n%s", when, diff)
@@ -61,10 +61,10 @@ func checkSame(t *testing.T, when string, r, other *rig) {
 func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	r := newRig(t, withStateFile(file), moving)
+	r := newClient(t, withStateFile(file), moving)
 	body := r.instanceBody(object{"disk_gb": 77})
 	stay := r.create("k1", body).created().text("id")
-	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201)
+	r.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
 	r.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
 	issued := r.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
 	r.delete("/instances/" + r.runningInstance(nil).text("id")).want(200)
@@ -82,8 +82,8 @@ func TestState_SurvivesKill(t *testing.T) {
 	back := r.restarted(file)
 	checkSame(t, "after a restart", r, back)
 	back.create("k1", body).want(200)
-	equal(t, "status after the restart", back.fields(stay).text("status"), "running")
-	equal(t, "id after the restart", back.fields(bid).text("id"), bid)
+	equal(t, "status after the restart", back.instance(stay).text("status"), "running")
+	equal(t, "id after the restart", back.instance(bid).text("id"), bid)
 	back.poll(login).failsWith("authorization_pending")
 	lines, _ := back.get("/instances/" + stay + "/logs").ok()["lines"].([]any)
 	check(t, len(lines) >= 5, "log %q", lines)
@@ -92,13 +92,13 @@ func TestState_SurvivesKill(t *testing.T) {
 	r.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
 	checkSame(t, "40 hours later", r, back)
-	back.as(issued.text("secret")).get("/me").want(200)
+	back.withKey(issued.text("secret")).get("/me").want(200)
 }
 
 // TestState_SavedBeforeResponse restarts the simulator after each kind of change.
 func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file))
+	r := newClient(t, withStateFile(file))
 	id := r.runningInstance(nil).text("id")
 	for _, change := range []struct {
 		method, path string
@@ -109,11 +109,11 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 		{"PATCH", "/control/offers/" + r.list("/offers")[1].text("id"), object{"available": false}},
 		{"PATCH", "/control/instances/" + id, object{"traffic_gb": 2.5}},
 		{"PATCH", "/api/v1/instances/" + id, object{"name": "other"}},
-		{"POST", "/api/v1/ssh-keys", object{"public_key": ed25519A}},
+		{"POST", "/api/v1/ssh-keys", object{"public_key": publicKey(1)}},
 		{"POST", "/api/v1/instances/" + id + "/stop", nil},
 	} {
-		if a := r.raw(change.method, change.path, jsonBody(t, change.body)); a.status/100 != 2 {
-			t.Fatalf("%v: %d %s", change, a.status, a.raw)
+		if a := r.send(change.method, change.path, change.body); a.status/100 != 2 {
+			t.Fatalf("%v: %d %s", change, a.status, a.body)
 		}
 		checkSame(t, fmt.Sprint(change), r, r.restarted(file))
 	}
@@ -123,7 +123,7 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &rig{Simulator: back, t: t, key: testKey}
+	b := clientOf(t, back, testKey)
 	if a := b.get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
 		t.Errorf("limit %v", a.header)
 	}
@@ -135,7 +135,7 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	r := newRig(t, withStateFile(file), fast)
+	r := newClient(t, withStateFile(file), fast)
 	var seen time.Time
 	for range 50 {
 		a := r.get("/balance").want(200)
@@ -144,11 +144,11 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
 		}
 		seen = date
-		r = newRig(t, withStateFile(file), fast)
+		r = newClient(t, withStateFile(file), fast)
 	}
 	// A clock at its end stays there: a state file that covers future responses must not pass it.
 	r.Advance(clockEnd.Sub(r.Now()))
-	if now := newRig(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
+	if now := newClient(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
 		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
 	}
 }
@@ -156,7 +156,7 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 // TestState_ShownTimeIsSaved only reads: an advancing clock is a change, too.
 func TestState_ShownTimeIsSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
+	r := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
 	for range 3 {
 		r.get("/gpus").want(200)
 		if seen, back := r.Now(), r.restarted(file).Now(); back.Before(seen) {
@@ -170,14 +170,14 @@ func TestState_ShownTimeIsSaved(t *testing.T) {
 func TestState_WrittenToNewFile(t *testing.T) {
 	folder := t.TempDir()
 	file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-	r := newRig(t, withStateFile(file))
+	r := newClient(t, withStateFile(file))
 	if err := os.WriteFile(target, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, file+".next"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	r.post("/ssh-keys", object{"public_key": ed25519A}).want(201) // writes the file once
+	r.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201) // writes the file once
 	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
 		t.Errorf("the link was followed: %q, %v", kept, err)
 	}
@@ -196,7 +196,7 @@ func checkPrivate(t *testing.T, file string) {
 func TestState_InvalidFiles(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
-	newRig(t, withStateFile(good))
+	newClient(t, withStateFile(good))
 	raw, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -251,17 +251,17 @@ func TestState_InvalidFiles(t *testing.T) {
 		t.Error("a state file that cannot be written was accepted")
 	}
 	// If the file cannot be written, the response is an error.
-	r := newRig(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
+	r := newClient(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.post("/ssh-keys", object{"public_key": ed25519A}).failsWith("internal")
+	r.post("/ssh-keys", object{"public_key": publicKey(1)}).failsWith("internal")
 }
 
 // TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
 func TestState_ConcurrentWrites(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
+	r := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {

@@ -12,8 +12,9 @@ import (
 
 // What a creation makes of its body, as the values of fields.
 func TestUndocumented_Creations(t *testing.T) {
-	r := newRig(t)
-	bare := strings.TrimSuffix(ed25519A, " laptop")
+	r := newClient(t)
+	key := publicKey(1)
+	bare := strings.TrimSuffix(key, " someone@example")
 	for _, c := range []struct {
 		path  string
 		body  object
@@ -22,7 +23,7 @@ func TestUndocumented_Creations(t *testing.T) {
 	}{
 		{"/api-keys", object{"name": "ci", "scopes": []string{"user:write", "user:read", "user:read"}}, "scopes",
 			"[user:read user:write]"},
-		{"/ssh-keys", object{"public_key": "  " + ed25519A + "\n"}, "name", "laptop"},
+		{"/ssh-keys", object{"public_key": "  " + key + "\n"}, "name", "someone@example"},
 		{"/ssh-keys", object{"public_key": bare}, "name", "SHA256:"},
 		{"/templates", object{"name": "name", "image": "a:1", "min_disk_gb": 40}, "recommended_disk_gb", "40"},
 		{"/templates", object{"name": "name", "image": "a:1", "ports": []int{80, 80}}, "ports", "[80]"},
@@ -43,21 +44,21 @@ func TestUndocumented_Creations(t *testing.T) {
 }
 
 func TestUndocumented_ErrorHeaders(t *testing.T) {
-	r := newRig(t)
-	a, b := r.as("").get("/me"), r.get("/me")
+	r := newClient(t)
+	a, b := r.withKey("").get("/me"), r.get("/me")
 	if a.failsWith("unauthorized"); a.header.Get("WWW-Authenticate") == "" {
 		t.Error("no WWW-Authenticate")
 	}
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Request-Id") == b.header.Get("X-Request-Id") {
 		t.Errorf("request ids %q and %q", a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id"))
 	}
-	r.with("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
+	r.withHeader("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
 	// An unauthorized client gets no details about its body.
-	r.as("").post("/ssh-keys", `{`).failsWith("unauthorized")
+	r.withKey("").post("/ssh-keys", `{`).failsWith("unauthorized")
 }
 
 func TestUndocumented_DateIsSimulatedTime(t *testing.T) {
-	r := newRig(t)
+	r := newClient(t)
 	want := r.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
 	if got := r.get("/me").header.Get("Date"); got != want {
 		t.Errorf("Date %q, want %q", got, want)
