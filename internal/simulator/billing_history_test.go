@@ -536,18 +536,18 @@ func (h *history) checkReplay(t testing.TB) {
 	config.State = ""
 	first := h.client
 	h.client = uncheckedClient(rapidTB{t, h.rt}, config)
-	for _, r := range h.requests {
-		if r.method == "" {
-			h.Advance(r.advance)
+	for _, request := range h.requests {
+		if request.method == "" {
+			h.Advance(request.advance)
 			continue
 		}
 		// A create is refused if the price is not the one that was shown last.
 		for _, id := range h.offers {
 			h.get("/offers/" + id)
 		}
-		if a := h.withHeader("Idempotency-Key", r.key).send(r.method, r.target,
-			r.body); string(a.body) != r.response {
-			h.rt.Fatalf("%s %s: response\n%s\nin a replay\n%s", r.method, r.target, r.response, a.body)
+		a := h.withHeader("Idempotency-Key", request.key).send(request.method, request.target, request.body)
+		if string(a.body) != request.response {
+			h.rt.Fatalf("%s: response\n%s\nin a replay\n%s", a.request, request.response, a.body)
 		}
 	}
 	if got := h.responses(); !slices.Equal(got, want) {

@@ -127,36 +127,27 @@ func (r *client) control(method, path string, body any) response {
 	return r.send(method, "/control"+path, body)
 }
 
-func (r *client) get(path string) response { r.t.Helper(); return r.do(http.MethodGet, path, nil) }
+func (r *client) get(path string) response { r.t.Helper(); return r.do("GET", path, nil) }
 
-func (r *client) post(path string, body any) response {
-	r.t.Helper()
-	return r.do(http.MethodPost, path, body)
-}
+func (r *client) post(path string, body any) response { r.t.Helper(); return r.do("POST", path, body) }
 
-func (r *client) patch(path string, body any) response {
-	r.t.Helper()
-	return r.do(http.MethodPatch, path, body)
-}
+func (r *client) patch(path string, body any) response { r.t.Helper(); return r.do("PATCH", path, body) }
 
-func (r *client) delete(path string) response {
-	r.t.Helper()
-	return r.do(http.MethodDelete, path, nil)
-}
+func (r *client) delete(path string) response { r.t.Helper(); return r.do("DELETE", path, nil) }
 
 func (r *client) setAccount(set object) {
 	r.t.Helper()
-	r.control(http.MethodPatch, "/account", set).want(http.StatusOK)
+	r.control("PATCH", "/account", set).want(200)
 }
 
 func (r *client) setOffer(id string, set object) {
 	r.t.Helper()
-	r.control(http.MethodPatch, "/offers/"+id, set).want(http.StatusOK)
+	r.control("PATCH", "/offers/"+id, set).want(200)
 }
 
 func (r *client) setInstance(id string, set object) {
 	r.t.Helper()
-	r.control(http.MethodPatch, "/instances/"+id, set).want(http.StatusOK)
+	r.control("PATCH", "/instances/"+id, set).want(200)
 }
 
 // reset resets the service, including shown prices, and lifts the rate limits.
