@@ -69,7 +69,7 @@ func (v values) remove(path string, fields []apidoc.Field, o object) {
 // TestResources_EveryValueOccurs causes every value that the tables of the document allow: each field with a value,
 // with null if it is nullable, and each value of an enum. The contract checks that no other values occur.
 func TestResources_EveryValueOccurs(t *testing.T) {
-	r := newFundedClient(t)
+	api := newFundedClient(t)
 	missing := map[string]values{}
 	for _, table := range []string{"User", "Balance", "Transaction", "GpuModel", "Template", "SshKey", "Instance",
 		"InstanceLogs", "ApiKey", "ApiKeyCreated", "DeviceCode", "DeviceToken"} {
@@ -81,60 +81,60 @@ func TestResources_EveryValueOccurs(t *testing.T) {
 			missing[table].remove(table, apidoc.Fields(table), o)
 		}
 	}
-	see("User", r.get("/me").ok())
-	r.setAccount(object{"email_verified": false})
-	equal(t, "email_verified", r.get("/me").ok()["email_verified"], any(false))
-	r.setAccount(object{"email_verified": true})
-	see("Balance", r.get("/balance").ok())
+	see("User", api.get("/me").ok())
+	api.setAccount(object{"email_verified": false})
+	equal(t, "email_verified", api.get("/me").ok()["email_verified"], any(false))
+	api.setAccount(object{"email_verified": true})
+	see("Balance", api.get("/balance").ok())
 
-	models := r.list("/gpus")
-	for _, o := range r.list("/offers?gpu=" + models[0].text("slug")) {
-		r.setOffer(o.text("id"), object{"available": false})
+	models := api.list("/gpus")
+	for _, o := range api.list("/offers?gpu=" + models[0].text("slug")) {
+		api.setOffer(o.text("id"), object{"available": false})
 	}
-	see("GpuModel", append(models, r.list("/gpus")...)...)
-	r.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}})
-	see("Template", r.list("/templates")...)
-	r.newSSHKey(1)
-	see("SshKey", r.list("/ssh-keys")...)
+	see("GpuModel", append(models, api.list("/gpus")...)...)
+	api.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}})
+	see("Template", api.list("/templates")...)
+	api.newSSHKey(1)
+	see("SshKey", api.list("/ssh-keys")...)
 
-	for _, template := range r.list("/templates") {
+	for _, template := range api.list("/templates") {
 		if template.text("slug") != "custom" {
-			id := r.createInstance(object{"template": template["slug"], "disk_gb": 100, "name": "n",
+			id := api.createInstance(object{"template": template["slug"], "disk_gb": 100, "name": "n",
 				"type": "interruptible"}).text(
 				"id")
 
-			see("Instance", r.instance(id))
-			r.Advance(time.Minute)
-			see("Instance", r.instance(id))
+			see("Instance", api.instance(id))
+			api.Advance(time.Minute)
+			see("Instance", api.instance(id))
 		}
 	}
 	var paid string // an instance whose traffic costs money
-	for _, o := range r.list("/offers") {
+	for _, o := range api.list("/offers") {
 		if paid == "" && o.integer("price.traffic_kop_gb") > 0 {
-			paid = r.runningInstance(object{"offer_id": o["id"]}).text("id")
+			paid = api.runningInstance(object{"offer_id": o["id"]}).text("id")
 		}
 	}
-	r.setInstance(paid, object{"traffic_gb": 100})
-	r.action(paid, "stop").ok()
-	r.waitFor(paid, "stopped")
-	see("InstanceLogs", r.get("/instances/"+paid+"/logs").ok())
-	see("Balance", r.get("/balance").ok())
+	api.setInstance(paid, object{"traffic_gb": 100})
+	api.action(paid, "stop").ok()
+	api.waitFor(paid, "stopped")
+	see("InstanceLogs", api.get("/instances/"+paid+"/logs").ok())
+	see("Balance", api.get("/balance").ok())
 	for _, status := range statuses {
-		r.setInstance(paid, object{"status": status})
-		see("Instance", r.instance(paid))
+		api.setInstance(paid, object{"status": status})
+		see("Instance", api.instance(paid))
 	}
-	id := r.runningInstance(nil).text("id")
-	r.delete("/instances/" + id).ok()
-	see("Instance", r.instance(id))
-	see("Transaction", r.list("/transactions")...)
+	id := api.runningInstance(nil).text("id")
+	api.delete("/instances/" + id).ok()
+	see("Instance", api.instance(id))
+	see("Transaction", api.list("/transactions")...)
 
-	see("ApiKeyCreated", r.post("/api-keys", object{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
-		r.post("/api-keys", object{"name": "b", "scopes": scopes}).created())
-	login := r.login()
+	see("ApiKeyCreated", api.post("/api-keys", object{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
+		api.post("/api-keys", object{"name": "b", "scopes": scopes}).created())
+	login := api.login()
 	see("DeviceCode", login)
-	r.decide(login, "approve")
-	see("DeviceToken", r.poll(login).ok())
-	see("ApiKey", r.list("/api-keys")...)
+	api.decide(login, "approve")
+	see("DeviceToken", api.poll(login).ok())
+	see("ApiKey", api.list("/api-keys")...)
 
 	var never []string
 	for _, left := range missing {

@@ -280,10 +280,10 @@ func (h *history) checkAccount() {
 }
 
 // checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
-func checkLedger(r *client, earlier []object) []object {
-	r.t.Helper()
-	b := r.balance()
-	entries := r.list("/transactions")
+func checkLedger(api *client, earlier []object) []object {
+	api.t.Helper()
+	b := api.balance()
+	entries := api.list("/transactions")
 	posted, ids := map[string]int64{}, map[string]bool{}
 	var sum, accrued int64
 	for n, e := range entries {
@@ -294,28 +294,28 @@ func checkLedger(r *client, earlier []object) []object {
 			posted[instance] -= amount
 		}
 		if n > 0 && e.time("at").After(entries[n-1].time("at")) || instance != "" && amount >= 0 {
-			r.t.Fatalf("entry %d, newest first: %v", n, e)
+			api.t.Fatalf("entry %d, newest first: %v", n, e)
 		}
 	}
-	for _, i := range r.list("/instances?status=all") {
+	for _, i := range api.list("/instances?status=all") {
 		open := i.integer("cost_so_far_kop") - posted[i.text("id")]
 		accrued += open
 		// Usage is posted every hour.
 		if open < 0 || open > max(i.integer("price.running_kop_h"), i.integer("price.stopped_kop_h")) ||
 			i.text("status") == "destroyed" && open > 0 {
-			r.t.Fatalf("%d of %v is not posted", open, i)
+			api.t.Fatalf("%d of %v is not posted", open, i)
 		}
 		delete(posted, i.text("id"))
 	}
 	if sum != b.integer("balance_kop") || b.integer("available_kop") != sum-accrued || len(posted) > 0 ||
 		len(ids) != len(entries) {
-		r.t.Fatalf("balance %v, %d entries with %d ids, sum %d, accrued %d, charges without instance %v",
+		api.t.Fatalf("balance %v, %d entries with %d ids, sum %d, accrued %d, charges without instance %v",
 			b, len(entries), len(ids), sum, accrued, posted)
 	}
 	for n := range earlier {
 		was, is := earlier[len(earlier)-1-n], entries[len(entries)-1-n]
 		if asJSON(was) != asJSON(is) {
-			r.t.Fatalf("a ledger entry changed from %v to %v", was, is)
+			api.t.Fatalf("a ledger entry changed from %v to %v", was, is)
 		}
 	}
 	return entries

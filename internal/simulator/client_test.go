@@ -70,113 +70,119 @@ func clientOf(t testing.TB, sim *simulator.Simulator, key string) *client {
 func newFundedClient(t *testing.T, change ...func(*simulator.Config)) *client {
 	t.Helper()
 	t.Parallel()
-	r := newClient(t, append(change, func(c *simulator.Config) {
+	api := newClient(t, append(change, func(c *simulator.Config) {
 		c.Seed, c.Start = 20260, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	})...)
-	r.setAccount(object{"balance_kop": 1_000_000_000, "max_instances": 1000})
-	return r
+	api.setAccount(object{"balance_kop": 1_000_000_000, "max_instances": 1000})
+	return api
 }
 
 // withKey returns a client of the same simulator with another API key, "" for none.
-func (r *client) withKey(key string) *client {
-	other := *r
-	other.key, other.header = key, r.header.Clone()
+func (api *client) withKey(key string) *client {
+	other := *api
+	other.key, other.header = key, api.header.Clone()
 	return &other
 }
 
 // withHeader returns a client of the same simulator that sends another header.
-func (r *client) withHeader(name, value string) *client {
-	other := r.withKey(r.key)
+func (api *client) withHeader(name, value string) *client {
+	other := api.withKey(api.key)
 	other.header.Set(name, value)
 	return other
 }
 
 // send sends a request to any path of the simulator. A string is sent as it is, nil without a body, and other values
 // as JSON.
-func (r *client) send(method, target string, body any) response {
-	r.t.Helper()
+func (api *client) send(method, target string, body any) response {
+	api.t.Helper()
 	var reader io.Reader
 	if content, ok := body.(string); ok {
 		reader = strings.NewReader(content)
 	} else if body != nil {
 		reader = strings.NewReader(asJSON(body))
 	}
-	req := httptest.NewRequestWithContext(r.t.Context(), method, "http://127.0.0.1"+target, reader)
+	req := httptest.NewRequestWithContext(api.t.Context(), method, "http://127.0.0.1"+target, reader)
 	req.RemoteAddr = "127.0.0.1:40000"
-	if r.key != "" {
-		req.Header.Set("Authorization", "Bearer "+r.key)
+	if api.key != "" {
+		req.Header.Set("Authorization", "Bearer "+api.key)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	maps.Copy(req.Header, r.header)
+	maps.Copy(req.Header, api.header)
 	rec := httptest.NewRecorder()
-	r.handler.ServeHTTP(rec, req)
-	return response{r.t, method + " " + strings.TrimPrefix(target, "/api/v1"), rec.Code, rec.Header(), rec.Body.Bytes()}
+	api.handler.ServeHTTP(rec, req)
+	return response{api.t, method + " " + strings.TrimPrefix(target, "/api/v1"), rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
 // do calls the API.
-func (r *client) do(method, path string, body any) response {
-	r.t.Helper()
-	return r.send(method, "/api/v1"+path, body)
+func (api *client) do(method, path string, body any) response {
+	api.t.Helper()
+	return api.send(method, "/api/v1"+path, body)
 }
 
 // control calls the control API.
-func (r *client) control(method, path string, body any) response {
-	r.t.Helper()
-	return r.send(method, "/control"+path, body)
+func (api *client) control(method, path string, body any) response {
+	api.t.Helper()
+	return api.send(method, "/control"+path, body)
 }
 
-func (r *client) get(path string) response { r.t.Helper(); return r.do("GET", path, nil) }
+func (api *client) get(path string) response { api.t.Helper(); return api.do("GET", path, nil) }
 
-func (r *client) post(path string, body any) response { r.t.Helper(); return r.do("POST", path, body) }
-
-func (r *client) patch(path string, body any) response { r.t.Helper(); return r.do("PATCH", path, body) }
-
-func (r *client) delete(path string) response { r.t.Helper(); return r.do("DELETE", path, nil) }
-
-func (r *client) setAccount(set object) {
-	r.t.Helper()
-	r.control("PATCH", "/account", set).want(200)
+func (api *client) post(path string, body any) response {
+	api.t.Helper()
+	return api.do("POST", path, body)
 }
 
-func (r *client) setOffer(id string, set object) {
-	r.t.Helper()
-	r.control("PATCH", "/offers/"+id, set).want(200)
+func (api *client) patch(path string, body any) response {
+	api.t.Helper()
+	return api.do("PATCH", path, body)
 }
 
-func (r *client) setInstance(id string, set object) {
-	r.t.Helper()
-	r.control("PATCH", "/instances/"+id, set).want(200)
+func (api *client) delete(path string) response { api.t.Helper(); return api.do("DELETE", path, nil) }
+
+func (api *client) setAccount(set object) {
+	api.t.Helper()
+	api.control("PATCH", "/account", set).want(200)
+}
+
+func (api *client) setOffer(id string, set object) {
+	api.t.Helper()
+	api.control("PATCH", "/offers/"+id, set).want(200)
+}
+
+func (api *client) setInstance(id string, set object) {
+	api.t.Helper()
+	api.control("PATCH", "/instances/"+id, set).want(200)
 }
 
 // reset resets the service, including shown prices, and lifts the rate limits.
-func (r *client) reset() {
-	r.t.Helper()
-	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK)
-	r.SetRateLimit(0, 0)
+func (api *client) reset() {
+	api.t.Helper()
+	api.control(http.MethodPost, "/reset", nil).want(http.StatusOK)
+	api.SetRateLimit(0, 0)
 }
 
 // page returns one page of a list. The cursor of the next page is "" on the last page.
-func (r *client) page(path string) (items []object, next string) {
-	r.t.Helper()
-	o := r.get(path).ok()
+func (api *client) page(path string) (items []object, next string) {
+	api.t.Helper()
+	o := api.get(path).ok()
 	return o.objects("data"), o.text("next_cursor")
 }
 
 // list reads a list in large pages.
-func (r *client) list(path string) []object { r.t.Helper(); return r.listInPages(path, 200, nil) }
+func (api *client) list(path string) []object { api.t.Helper(); return api.listInPages(path, 200, nil) }
 
 // listInPages reads a list in pages of a size. It calls between, if any, after each page but the last.
-func (r *client) listInPages(path string, size int, between func(page int)) (all []object) {
-	r.t.Helper()
+func (api *client) listInPages(path string, size int, between func(page int)) (all []object) {
+	api.t.Helper()
 	path = join(path, fmt.Sprintf("limit=%d", size))
 	cursor := ""
 	for n := 1; ; n++ {
-		items, next := r.page(path + cursor)
+		items, next := api.page(path + cursor)
 		all = append(all, items...)
 		if n > 1 && len(items) == 0 || next != "" && len(items) != size {
-			r.t.Fatalf("%s: %d items on a page with the next cursor %q", path, len(items), next)
+			api.t.Fatalf("%s: %d items on a page with the next cursor %q", path, len(items), next)
 		}
 		if next == "" {
 			return all
@@ -189,107 +195,110 @@ func (r *client) listInPages(path string, size int, between func(page int)) (all
 }
 
 // listHas reports whether a list has an id.
-func (r *client) listHas(path, id string) bool {
-	r.t.Helper()
-	return slices.Contains(ids(r.list(path)), id)
+func (api *client) listHas(path, id string) bool {
+	api.t.Helper()
+	return slices.Contains(ids(api.list(path)), id)
 }
 
-func (r *client) balance() object { r.t.Helper(); return r.get("/balance").ok() }
+func (api *client) balance() object { api.t.Helper(); return api.get("/balance").ok() }
 
 // instanceBody returns a valid body of POST /instances with changes. The offer is the cheapest with both prices and a
 // disk for every template.
-func (r *client) instanceBody(changes object) object {
-	r.t.Helper()
-	offers, _ := r.page("/offers?type=interruptible&min_disk_gb=200")
+func (api *client) instanceBody(changes object) object {
+	api.t.Helper()
+	offers, _ := api.page("/offers?type=interruptible&min_disk_gb=200")
 	body := object{"offer_id": offers[0]["id"], "template": "ubuntu", "disk_gb": 10}
 	maps.Copy(body, changes)
 	return body
 }
 
 // create sends POST /instances with an Idempotency-Key.
-func (r *client) create(key string, body any) response {
-	r.t.Helper()
-	return r.withHeader("Idempotency-Key", key).post("/instances", body)
+func (api *client) create(key string, body any) response {
+	api.t.Helper()
+	return api.withHeader("Idempotency-Key", key).post("/instances", body)
 }
 
 // createInstance creates an instance from a valid body with changes.
-func (r *client) createInstance(changes object) object {
-	r.t.Helper()
-	return r.create(unique("create"), r.instanceBody(changes)).created()
+func (api *client) createInstance(changes object) object {
+	api.t.Helper()
+	return api.create(unique("create"), api.instanceBody(changes)).created()
 }
 
 // offerOf returns the offer of an instance. The API does not return it.
-func (r *client) offerOf(id string) string {
-	for _, i := range r.Overview().Instances {
+func (api *client) offerOf(id string) string {
+	for _, i := range api.Overview().Instances {
 		if i.ID == id {
 			return i.OfferID
 		}
 	}
-	r.t.Fatalf("no instance %s", id)
+	api.t.Fatalf("no instance %s", id)
 	return ""
 }
 
-func (r *client) instance(id string) object { r.t.Helper(); return r.get("/instances/" + id).ok() }
+func (api *client) instance(id string) object {
+	api.t.Helper()
+	return api.get("/instances/" + id).ok()
+}
 
 // waitFor advances the clock by seconds until the instance has a status. It returns all statuses that it saw.
-func (r *client) waitFor(id, status string) (seen []string) {
-	r.t.Helper()
+func (api *client) waitFor(id, status string) (seen []string) {
+	api.t.Helper()
 	for range 600 {
-		now := r.instance(id).text("status")
+		now := api.instance(id).text("status")
 		if len(seen) == 0 || seen[len(seen)-1] != now {
 			seen = append(seen, now)
 		}
 		if now == status {
 			return seen
 		}
-		r.Advance(time.Second)
+		api.Advance(time.Second)
 	}
-	r.t.Fatalf("instance %s: not %s after 600 s, but %v", id, status, seen)
+	api.t.Fatalf("instance %s: not %s after 600 s, but %v", id, status, seen)
 	return nil
 }
 
 // runningInstance creates an instance and waits until it is running and has its address.
-func (r *client) runningInstance(changes object) object {
-	r.t.Helper()
-	id := r.createInstance(changes).text("id")
-	r.Advance(bootComplete)
-	o := r.instance(id)
+func (api *client) runningInstance(changes object) object {
+	api.t.Helper()
+	id := api.createInstance(changes).text("id")
+	api.Advance(bootComplete)
+	o := api.instance(id)
 	if o.text("status") != "running" {
-		r.t.Fatalf("instance %s is %s after its boot", id, o["status"])
+		api.t.Fatalf("instance %s is %s after its boot", id, o["status"])
 	}
 	return o
 }
 
 // action sends start or stop.
-func (r *client) action(id, action string) response {
-	r.t.Helper()
-	return r.post("/instances/"+id+"/"+action, nil)
+func (api *client) action(id, action string) response {
+	api.t.Helper()
+	return api.post("/instances/"+id+"/"+action, nil)
 }
 
 // destroy destroys an instance.
-func (r *client) destroy(id string) {
-	r.t.Helper()
-	r.delete("/instances/" + id).ok()
-	r.waitFor(id, "destroyed")
+func (api *client) destroy(id string) {
+	api.t.Helper()
+	api.delete("/instances/" + id).ok()
+	api.waitFor(id, "destroyed")
 }
 
 // newKey creates an API key with scopes.
-func (r *client) newKey(scopes ...string) (secret, id string) {
-	r.t.Helper()
-	o := r.post("/api-keys", object{"name": unique("key"), "scopes": scopes}).created()
+func (api *client) newKey(scopes ...string) (secret, id string) {
+	api.t.Helper()
+	o := api.post("/api-keys", object{"name": unique("key"), "scopes": scopes}).created()
 	return o.text("secret"), o.text("id")
 }
 
 // newTemplate creates a template and returns its slug.
-func (r *client) newTemplate() string {
-	r.t.Helper()
-	return r.post("/templates", object{"name": "own template", "image": "alpine:3.20"}).created().text("slug")
+func (api *client) newTemplate() string {
+	api.t.Helper()
+	return api.post("/templates", object{"name": "own template", "image": "alpine:3.20"}).created().text("slug")
 }
 
 // newSSHKey adds an SSH key. Different seeds return different keys.
-func (r *client) newSSHKey(seed byte) object {
-	r.t.Helper()
-	return r.post("/ssh-keys", object{"public_key": publicKey(seed)}).created()
+func (api *client) newSSHKey(seed byte) object {
+	api.t.Helper()
+	return api.post("/ssh-keys", object{"public_key": publicKey(seed)}).created()
 }
 
 // join adds a query to a path that may already have one.

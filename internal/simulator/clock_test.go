@@ -17,21 +17,21 @@ var clockEnd = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 // TestClock_NeverOverflows moves clocks by extreme values. Time never goes back, never passes its end, and no request
 // fails.
 func TestClock_NeverOverflows(t *testing.T) {
-	advance := func(d time.Duration) func(r *client) { return func(r *client) { r.Advance(d) } }
-	seconds := func(number string, status int) func(r *client) {
-		return func(r *client) {
-			before := r.Now()
-			a := r.control("POST", "/clock", `{"advance_seconds": `+number+`}`)
+	advance := func(d time.Duration) func(api *client) { return func(api *client) { api.Advance(d) } }
+	seconds := func(number string, status int) func(api *client) {
+		return func(api *client) {
+			before := api.Now()
+			a := api.control("POST", "/clock", `{"advance_seconds": `+number+`}`)
 			if a.status != status && a.status != http.StatusUnprocessableEntity {
-				r.t.Errorf("%s: %d %s", number, a.status, a.body)
+				api.t.Errorf("%s: %d %s", number, a.status, a.body)
 			}
-			if a.status == http.StatusUnprocessableEntity && !r.Now().Equal(before) {
-				r.t.Errorf("%s was refused and moved the clock from %v to %v", number, before, r.Now())
+			if a.status == http.StatusUnprocessableEntity && !api.Now().Equal(before) {
+				api.t.Errorf("%s was refused and moved the clock from %v to %v", number, before, api.Now())
 			}
 		}
 	}
-	sleep := func(r *client) { time.Sleep(5 * 365 * 24 * time.Hour) }
-	moves := []func(r *client){
+	sleep := func(api *client) { time.Sleep(5 * 365 * 24 * time.Hour) }
+	moves := []func(api *client){
 		advance(math.MinInt64), advance(-1), advance(0), advance(1), sleep, seconds("0.0000001", 200), seconds("-1", 422),
 		seconds("-1e300", 422), seconds("1e300", 422), seconds("1e999", 422), seconds("9223372036854775807", 422),
 		seconds("316224000.5", 422), seconds("316224000", 200), sleep, advance(100 * 365 * 24 * time.Hour),
@@ -47,12 +47,12 @@ func TestClock_NeverOverflows(t *testing.T) {
 	}
 }
 
-func moveClock(t *testing.T, r *client, moves []func(r *client)) {
-	r.SetRateLimit(1, 1)
-	last := r.Now()
+func moveClock(t *testing.T, api *client, moves []func(api *client)) {
+	api.SetRateLimit(1, 1)
+	last := api.Now()
 	for n, move := range moves {
-		move(r)
-		a := r.get("/me")
+		move(api)
+		a := api.get("/me")
 		if a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
 			t.Errorf("move %d: GET /me: %d %s", n, a.status, a.body)
 		}
@@ -60,7 +60,7 @@ func moveClock(t *testing.T, r *client, moves []func(r *client)) {
 		if err != nil || reset < 1 || reset > 60_000 {
 			t.Errorf("move %d: X-RateLimit-Reset is %d, %v", n, reset, err)
 		}
-		now := r.Now()
+		now := api.Now()
 		if now.Before(last) || now.After(clockEnd) {
 			t.Errorf("move %d: the clock went from %v to %v", n, last, now)
 		}
@@ -70,15 +70,15 @@ func moveClock(t *testing.T, r *client, moves []func(r *client)) {
 
 // A request to move the clock past its end is refused with the remaining time.
 func TestClock_AdvancePastEnd(t *testing.T) {
-	r := newClient(t)
-	r.Advance(clockEnd.Sub(r.Now()) - 90*time.Second)
-	a := r.withHeader("Accept-Language", "en").control("POST", "/clock", object{"advance_seconds": 91})
+	api := newClient(t)
+	api.Advance(clockEnd.Sub(api.Now()) - 90*time.Second)
+	a := api.withHeader("Accept-Language", "en").control("POST", "/clock", object{"advance_seconds": 91})
 	want := "simulated time ends at 2200-01-01T00:00:00Z, and 90 seconds are left"
 	issue := object{"field": "advance_seconds", "message": want}
 	equal(t, "issues", asJSON(a.failsWith("validation_error")["issues"]), asJSON([]object{issue}))
-	r.control("POST", "/clock", object{"advance_seconds": 90}).want(http.StatusOK)
-	r.control("POST", "/clock", object{"advance_seconds": 0}).want(http.StatusOK)
-	if now := r.Advance(time.Hour); !now.Equal(clockEnd) {
+	api.control("POST", "/clock", object{"advance_seconds": 90}).want(http.StatusOK)
+	api.control("POST", "/clock", object{"advance_seconds": 0}).want(http.StatusOK)
+	if now := api.Advance(time.Hour); !now.Equal(clockEnd) {
 		t.Errorf("it is %v, want %v", now, clockEnd)
 	}
 }
@@ -108,19 +108,19 @@ func TestConfig_Bounds(t *testing.T) {
 // An instance with the highest price is billed exactly for longer than 29 years, after which kopecks times milliseconds
 // would overflow an int64.
 func TestClock_LongRental(t *testing.T) {
-	r := newClient(t)
-	offer := r.instanceBody(nil)["offer_id"].(string)
-	r.setOffer(offer, object{"on_demand_kop_h": 10_000_000})
-	money := func() { r.setAccount(object{"balance_kop": int64(1_000_000_000_000)}) }
+	api := newClient(t)
+	offer := api.instanceBody(nil)["offer_id"].(string)
+	api.setOffer(offer, object{"on_demand_kop_h": 10_000_000})
+	money := func() { api.setAccount(object{"balance_kop": int64(1_000_000_000_000)}) }
 	money()
-	r.get("/offers/" + offer).want(200) // shows the new price
-	i := r.runningInstance(object{"offer_id": offer, "disk_gb": 20})
+	api.get("/offers/" + offer).want(200) // shows the new price
+	i := api.runningInstance(object{"offer_id": offer, "disk_gb": 20})
 	const years, hours = 4, 10 * 365 * 24
 	for range years {
-		r.Advance(hours * time.Hour)
+		api.Advance(hours * time.Hour)
 		money()
 	}
-	got := r.instance(i.text("id"))
+	got := api.instance(i.text("id"))
 	equal(t, "status", got.text("status"), "running")
 	equal(t, "cost", got.integer("cost_so_far_kop"),
 		i.integer("cost_so_far_kop")+years*hours*i.integer("price.running_kop_h"))

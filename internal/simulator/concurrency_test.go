@@ -19,41 +19,41 @@ func TestConcurrentRequests(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	file := filepath.Join(t.TempDir(), "state.json")
-	r := uncheckedClient(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
-	offers := r.list("/offers")[:4]
+	api := uncheckedClient(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
+	offers := api.list("/offers")[:4]
 	var all sync.WaitGroup
 	for c := range clients {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(c)))
 			for n := range requests {
-				randomRequest(r, rng, offers, fmt.Sprint(c, "-", n))
+				randomRequest(api, rng, offers, fmt.Sprint(c, "-", n))
 			}
 		})
 	}
 	all.Wait()
-	checkOneRentalPerOffer(r, offers)
+	checkOneRentalPerOffer(api, offers)
 	restarted := uncheckedClient(t, simulator.Config{State: file, Clock: simulator.ClockManual})
 	checkLedger(restarted, nil)
 	checkOneRentalPerOffer(restarted, offers)
 }
 
-func checkOneRentalPerOffer(r *client, offers []object) {
-	r.t.Helper()
+func checkOneRentalPerOffer(api *client, offers []object) {
+	api.t.Helper()
 	rentals := map[string]int{}
-	for _, i := range r.Overview().Instances {
+	for _, i := range api.Overview().Instances {
 		rentals[i.OfferID]++
 	}
 	for _, o := range offers {
 		id := o.text("id")
-		n, available := rentals[id], r.get("/offers/" + id).ok()["available"] == true
-		check(r.t, n == 0 || n == 1 && !available, "offer %s has %d rentals, available %t", id, n, available)
+		n, available := rentals[id], api.get("/offers/" + id).ok()["available"] == true
+		check(api.t, n == 0 || n == 1 && !available, "offer %s has %d rentals, available %t", id, n, available)
 	}
 }
 
 // randomRequest sends one request that may succeed or be refused, but must not be an internal error.
-func randomRequest(r *client, rng *rand.Rand, offers []object, key string) {
+func randomRequest(api *client, rng *rand.Rand, offers []object, key string) {
 	id, offerID := "ins_none", offers[rng.IntN(len(offers))].text("id")
-	if instances := r.Overview().Instances; len(instances) > 0 {
+	if instances := api.Overview().Instances; len(instances) > 0 {
 		id = instances[rng.IntN(len(instances))].ID
 	}
 	create := fmt.Sprintf(`{"offer_id":%q,"template":"ubuntu","disk_gb":50,"type":"interruptible"}`, offerID)
@@ -79,8 +79,8 @@ func randomRequest(r *client, rng *rand.Rand, offers []object, key string) {
 	if rng.IntN(300) == 0 {
 		call.method, call.target, call.body = "POST", "/control/reset", ""
 	}
-	a := r.withHeader("Idempotency-Key", key).send(call.method, call.target, call.body)
+	a := api.withHeader("Idempotency-Key", key).send(call.method, call.target, call.body)
 	if a.status == http.StatusInternalServerError {
-		r.t.Errorf("%s: %d %s", a.request, a.status, a.body)
+		api.t.Errorf("%s: %d %s", a.request, a.status, a.body)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // The control API. The files api_* and the recipes of the guide test the effects of its calls.
 
 func TestControl_InvalidRequests(t *testing.T) {
-	r := newClient(t)
+	api := newClient(t)
 	for _, c := range []struct {
 		method, path string
 		body         object
@@ -30,23 +30,23 @@ func TestControl_InvalidRequests(t *testing.T) {
 		{"POST", "/faults", object{"path": "/me", "status": 503, "drop": "before"}, "drop"},
 		{"POST", "/rate-limit", object{"per_minute_key": 1}, "per_minute_address"},
 	} {
-		r.control(c.method, c.path, c.body).invalid(c.field)
+		api.control(c.method, c.path, c.body).invalid(c.field)
 	}
-	r.control("PATCH", "/offers/x", object{}).failsWith("not_found")
-	r.control("PATCH", "/instances/x", object{}).failsWith("not_found")
-	r.control("GET", "/nothing", nil).failsWith("not_found")
-	r.control("GET", "/clock", nil).want(405)
+	api.control("PATCH", "/offers/x", object{}).failsWith("not_found")
+	api.control("PATCH", "/instances/x", object{}).failsWith("not_found")
+	api.control("GET", "/nothing", nil).failsWith("not_found")
+	api.control("GET", "/clock", nil).want(405)
 }
 
 func TestControl_RequestLogAndReset(t *testing.T) {
-	r := newClient(t)
-	r.control("POST", "/faults", object{"path": "/me", "status": 500}).want(204)
-	r.get("/me").want(500)
-	r.control("DELETE", "/faults", nil).want(204)
-	r.control("DELETE", "/requests", nil).want(204)
-	r.get("/me?a=b").want(200)
+	api := newClient(t)
+	api.control("POST", "/faults", object{"path": "/me", "status": 500}).want(204)
+	api.get("/me").want(500)
+	api.control("DELETE", "/faults", nil).want(204)
+	api.control("DELETE", "/requests", nil).want(204)
+	api.get("/me?a=b").want(200)
 	var log struct{ Data []simulator.Request }
-	r.control("GET", "/requests", nil).want(200).into(&log)
+	api.control("GET", "/requests", nil).want(200).into(&log)
 	if len(log.Data) != 1 || log.Data[0].KeyID == "" {
 		t.Fatalf("requests %+v", log.Data)
 	}
@@ -54,31 +54,31 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 	if got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200, KeyID: got.KeyID}) {
 		t.Errorf("request %+v", got)
 	}
-	r.createInstance(nil)
-	r.control("POST", "/reset", nil).want(200)
-	equal(t, "balance after a reset", r.balance().integer("balance_kop"), 5_000_000)
-	equal(t, "instances after a reset", len(r.list("/instances?status=all")), 0)
-	equal(t, "requests after a reset", len(r.Requests()), 2)
+	api.createInstance(nil)
+	api.control("POST", "/reset", nil).want(200)
+	equal(t, "balance after a reset", api.balance().integer("balance_kop"), 5_000_000)
+	equal(t, "instances after a reset", len(api.list("/instances?status=all")), 0)
+	equal(t, "requests after a reset", len(api.Requests()), 2)
 }
 
 // A status that is set holds until the next request, and a destroyed instance stays destroyed.
 func TestControl_InstanceStatus(t *testing.T) {
-	r := newClient(t)
-	id := r.runningInstance(nil).text("id")
-	set := func(patch object) response { return r.control("PATCH", "/instances/"+id, patch) }
+	api := newClient(t)
+	id := api.runningInstance(nil).text("id")
+	set := func(patch object) response { return api.control("PATCH", "/instances/"+id, patch) }
 	check := func(status string, ssh bool) {
 		t.Helper()
-		r.Advance(time.Hour)
-		i := r.instance(id)
+		api.Advance(time.Hour)
+		i := api.instance(id)
 		equal(t, "status", i.text("status"), status)
 		equal(t, status+" with SSH", i["ssh"] != nil, ssh)
 	}
 	set(object{"status": "failed", "stop_reason": "provider"}).want(200)
 	check("failed", false)
 	set(object{"status": "stopped", "desired_state": "stopped"}).want(200)
-	r.action(id, "start").want(200)
+	api.action(id, "start").want(200)
 	check("running", true)
-	r.action(id, "stop").want(200)
+	api.action(id, "stop").want(200)
 	set(object{"status": "starting", "desired_state": "running"}).want(200)
 	check("starting", false)
 	set(object{"status": "running"}).want(200)
@@ -90,23 +90,23 @@ func TestControl_InstanceStatus(t *testing.T) {
 // Changes of an offer that are due later are saved, applied in order of time, and removed by a reset.
 func TestControl_OfferLater(t *testing.T) {
 	withFile := withStateFile(t.TempDir() + "/state.json")
-	r := newClient(t, withFile)
-	id := r.list("/offers")[0].text("id")
-	set := func(patch object) { r.setOffer(id, patch) }
+	api := newClient(t, withFile)
+	id := api.list("/offers")[0].text("id")
+	set := func(patch object) { api.setOffer(id, patch) }
 	check := func(wait time.Duration, want bool) {
 		t.Helper()
-		r.Advance(wait)
-		equal(t, "available", r.get("/offers/" + id).ok()["available"], any(want))
+		api.Advance(wait)
+		equal(t, "available", api.get("/offers/" + id).ok()["available"], any(want))
 	}
 	set(object{"available": false, "after_seconds": 900})
 	set(object{"available": true, "after_seconds": 600})
 	set(object{"available": false})
 	check(599*time.Second, false)
-	r = newClient(t, withFile)
+	api = newClient(t, withFile)
 	check(2*time.Second, true)
 	check(300*time.Second, false)
 	set(object{"available": true, "after_seconds": 60})
-	r.control("POST", "/reset", nil).want(200)
+	api.control("POST", "/reset", nil).want(200)
 	set(object{"available": false})
 	check(time.Hour, false)
 }

@@ -32,14 +32,14 @@ func FuzzCreateInstance(f *testing.F) {
 			func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return // net/http refuses the header
 		}
-		r := uncheckedClient(t, config)
+		api := uncheckedClient(t, config)
 		create := func(body string) response {
-			return r.withHeader("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
+			return api.withHeader("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
 		}
 		a := create(body)
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64
-		all := r.list("/instances?status=all")
-		checkLedger(r, nil)
+		all := api.list("/instances?status=all")
+		checkLedger(api, nil)
 		if a.status != http.StatusCreated {
 			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
 			a.failsWithStatus(a.status, codes[a.status])

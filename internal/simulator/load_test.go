@@ -41,12 +41,12 @@ func BenchmarkLoad(b *testing.B) {
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	server := start(b, simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
 	server.SetRateLimit(0, 0)
-	r := clientOf(b, server.Simulator, testKey)
-	r.setAccount(object{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances})
+	api := clientOf(b, server.Simulator, testKey)
+	api.setAccount(object{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances})
 	var paths []string
-	for n, o := range r.list("/offers")[:loadInstances] {
+	for n, o := range api.list("/offers")[:loadInstances] {
 		body := object{"offer_id": o["id"], "template": "ubuntu", "disk_gb": 20}
-		paths = append(paths, "/instances/"+r.create(fmt.Sprint("k", n), body).created().text("id"))
+		paths = append(paths, "/instances/"+api.create(fmt.Sprint("k", n), body).created().text("id"))
 	}
 	server.Advance(time.Minute)
 	return server, paths

@@ -18,10 +18,10 @@ func marketClient(t *testing.T, market string, seed uint64) *client {
 }
 
 // market returns all available offers by id.
-func (r *client) market() map[string]object {
-	r.t.Helper()
+func (api *client) market() map[string]object {
+	api.t.Helper()
 	offers := map[string]object{}
-	for _, o := range r.list("/offers") {
+	for _, o := range api.list("/offers") {
 		offers[o.text("id")] = o
 	}
 	return offers
@@ -53,21 +53,21 @@ func (c *changes) add(before, now map[string]object) {
 }
 
 func TestMarket_PricesAndAvailability(t *testing.T) {
-	r := marketClient(t, simulator.MarketMoving, 7)
-	first := r.market()
+	api := marketClient(t, simulator.MarketMoving, 7)
+	first := api.market()
 	last := first
 	var day changes
 	for range 24 {
-		r.Advance(time.Hour)
-		now := r.market()
+		api.Advance(time.Hour)
+		now := api.market()
 		day.add(last, now)
 		last = now
 	}
 	if day.higher < 50 || day.lower < 50 || day.appeared < 10 || day.vanished < 10 || len(last) < len(first)/2 {
 		t.Errorf("in one day %+v, %d of %d remain", day, len(last), len(first))
 	}
-	r.Advance(100 * 24 * time.Hour)
-	for id, o := range r.market() {
+	api.Advance(100 * 24 * time.Hour)
+	for id, o := range api.market() {
 		price := fixedPrice(o)
 		check(t, price > 0 && o.integer("price.interruptible_kop_h") < price, "after 100 days %s costs %v", id, o["price"])
 		if before, there := first[id]; there && (price > fixedPrice(before)*3/2 || price < fixedPrice(before)/2) {
@@ -102,27 +102,27 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 
 // TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
 func TestMarket_OutbidAndOutages(t *testing.T) {
-	r := marketClient(t, simulator.MarketMoving, 7)
-	r.setAccount(object{"balance_kop": int64(100_000_000_000)})
-	offers := r.market()
+	api := marketClient(t, simulator.MarketMoving, 7)
+	api.setAccount(object{"balance_kop": int64(100_000_000_000)})
+	offers := api.market()
 	for id, o := range offers {
 		kind := "on_demand"
 		if o.value("price.interruptible_kop_h") != nil {
 			kind = "interruptible"
 		}
-		r.create(id, object{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
+		api.create(id, object{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
 	}
 	ends := map[string]int{}
 	for range 20 {
-		r.Advance(24 * time.Hour)
-		for _, i := range r.list("/instances") {
+		api.Advance(24 * time.Hour)
+		for _, i := range api.list("/instances") {
 			if i.text("status") == "running" {
 				continue
 			}
 			end := strings.TrimSpace(i.text("status") + " " + i.text("stop_reason"))
 			ends[end]++
 			// A host that is still offline refuses a start.
-			if a := r.action(i.text("id"), "start"); a.status != 200 && a.status != 409 {
+			if a := api.action(i.text("id"), "start"); a.status != 200 && a.status != 409 {
 				t.Errorf("start of %s: %d %s", end, a.status, a.body)
 			}
 		}
@@ -134,13 +134,13 @@ func TestMarket_OutbidAndOutages(t *testing.T) {
 
 // An offer that was set does not move.
 func TestMarket_KeepsSetOffers(t *testing.T) {
-	r := marketClient(t, simulator.MarketMoving, 7)
-	set := slices.Sorted(maps.Keys(r.market()))[:20]
+	api := marketClient(t, simulator.MarketMoving, 7)
+	set := slices.Sorted(maps.Keys(api.market()))[:20]
 	for _, id := range set {
-		r.setOffer(id, object{"on_demand_kop_h": 1234})
+		api.setOffer(id, object{"on_demand_kop_h": 1234})
 	}
-	r.Advance(30 * 24 * time.Hour)
-	now := r.market()
+	api.Advance(30 * 24 * time.Hour)
+	now := api.market()
 	for _, id := range set {
 		equal(t, "price that was set", fixedPrice(now[id]), 1234)
 	}
@@ -148,23 +148,23 @@ func TestMarket_KeepsSetOffers(t *testing.T) {
 
 // In a scarce market, offers of datacenter GPUs appear and vanish, and the others do not become scarce.
 func TestMarket_Scarce(t *testing.T) {
-	r := marketClient(t, simulator.MarketScarce, 7)
+	api := marketClient(t, simulator.MarketScarce, 7)
 	scarce := func() map[string]object {
-		offers := r.market()
+		offers := api.market()
 		maps.DeleteFunc(offers, func(_ string, o object) bool {
 			slug := o.text("gpu.slug")
 			return !strings.Contains(slug, "100_") && slug != "h200" && slug != "l40s"
 		})
 		return offers
 	}
-	last, all := scarce(), r.market()
+	last, all := scarce(), api.market()
 	if len(last) > 0 || len(all) < 40 {
 		t.Errorf("available at the start: %v, %d others", last, len(all))
 	}
 	const minutes = 8 * 60
 	var day changes
 	for range minutes {
-		r.Advance(time.Minute)
+		api.Advance(time.Minute)
 		now := scarce()
 		day.add(last, now)
 		if last = now; len(now) > 12 {
@@ -184,10 +184,10 @@ func TestMarket_EverySeed(t *testing.T) {
 	null := map[string]bool{}
 	cursor := ""
 	for seed := range uint64(5) {
-		r := marketClient(t, simulator.MarketStill, seed)
-		offers, _ := r.page("/offers?limit=200")
+		api := marketClient(t, simulator.MarketStill, seed)
+		offers, _ := api.page("/offers?limit=200")
 		plain, countries := 0, map[string]bool{}
-		for _, o := range r.market() {
+		for _, o := range api.market() {
 			if country := o.text("country"); country != "" {
 				countries[country] = true
 			}
@@ -203,9 +203,9 @@ func TestMarket_EverySeed(t *testing.T) {
 			findNull(null, "", o)
 		}
 		if cursor != "" {
-			r.get("/offers?limit=5&cursor=" + cursor).invalid("cursor")
+			api.get("/offers?limit=5&cursor=" + cursor).invalid("cursor")
 		}
-		_, cursor = r.page("/offers?limit=5")
+		_, cursor = api.page("/offers?limit=5")
 	}
 	if got, want := slices.Sorted(maps.Keys(null)), slices.Sorted(slices.Values(strings.Fields(nullable))); !slices.Equal(
 		got, want) {

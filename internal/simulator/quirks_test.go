@@ -21,17 +21,17 @@ func withQuirks(names ...string) func(*simulator.Config) {
 }
 
 // try sends a request. The status is 0 if the connection is cut.
-func (r *client) try(method, path string, body any) (a response) {
-	r.t.Helper()
+func (api *client) try(method, path string, body any) (a response) {
+	api.t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
 				panic(p)
 			}
-			a = response{t: r.t}
+			a = response{t: api.t}
 		}
 	}()
-	return r.do(method, path, body)
+	return api.do(method, path, body)
 }
 
 // failed reports whether a response does not come from a handler of the API: a cut connection, a 5xx, or an error in
@@ -50,21 +50,21 @@ func (a response) failed() bool {
 }
 
 // retry repeats a request until it reaches the handler, as a client does.
-func (r *client) retry(method, path string, body any) response {
-	r.t.Helper()
+func (api *client) retry(method, path string, body any) response {
+	api.t.Helper()
 	for range 6 {
-		if a := r.try(method, path, body); !a.failed() {
+		if a := api.try(method, path, body); !a.failed() {
 			return a
 		}
 	}
-	r.t.Fatalf("%s %s: no response of the service in six attempts", method, path)
+	api.t.Fatalf("%s %s: no response of the service in six attempts", method, path)
 	return response{}
 }
 
 // runScenario sends requests of all kinds and returns all responses.
-func runScenario(r *client) (responses []string) {
+func runScenario(api *client) (responses []string) {
 	send := func(method, path string, body any) response {
-		a := r.retry(method, path, body)
+		a := api.retry(method, path, body)
 		responses = append(responses, fmt.Sprint(method, path, a.status, a.header.Get("X-RateLimit-Limit"),
 			string(a.body)))
 		return a
@@ -77,14 +77,14 @@ func runScenario(r *client) (responses []string) {
 		send("GET", path, nil)
 	}
 	rent := func(key string) string {
-		for _, o := range r.offers() {
+		for _, o := range api.offers() {
 			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o["id"]}
-			a := r.withHeader("Idempotency-Key", key).retry("POST", "/instances", body)
+			a := api.withHeader("Idempotency-Key", key).retry("POST", "/instances", body)
 			if responses = append(responses, string(a.body)); a.status == 201 || a.status == 200 {
 				return "/instances/" + a.object().text("id")
 			}
 		}
-		r.t.Fatal("no offer was accepted")
+		api.t.Fatal("no offer was accepted")
 		return ""
 	}
 	path := rent("story")
@@ -93,14 +93,14 @@ func runScenario(r *client) (responses []string) {
 			send("POST", path+step, nil)
 		}
 		for range 8 {
-			r.Advance(2 * time.Second)
+			api.Advance(2 * time.Second)
 			send("GET", path, nil)
 			send("GET", "/instances", nil)
 		}
 	}
 	send("PATCH", path, object{"name": "renamed"})
 	send("DELETE", path, nil)
-	r.Advance(time.Minute)
+	api.Advance(time.Minute)
 	rent("story")
 	send("DELETE", rent("booting"), nil)
 	send("GET", "/balance", nil)
@@ -109,17 +109,17 @@ func runScenario(r *client) (responses []string) {
 }
 
 // offers returns the offers of the popular model without quirks.
-func (r *client) offers() []object {
-	r.t.Helper()
-	return r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").objects("data")
+func (api *client) offers() []object {
+	api.t.Helper()
+	return api.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").objects("data")
 }
 
 // withoutQuirks sends a GET request without quirks.
-func (r *client) withoutQuirks(path string) object {
-	r.t.Helper()
-	other := r.withKey(r.key)
+func (api *client) withoutQuirks(path string) object {
+	api.t.Helper()
+	other := api.withKey(api.key)
 	other.handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
+		api.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
 	})
 	return other.get(path).ok()
 }
@@ -128,8 +128,8 @@ func (r *client) withoutQuirks(path string) object {
 func TestQuirks_DependOnSeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
 	scenario := func(seed uint64, quirks ...string) string {
-		r := newClient(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
-		return secrets.ReplaceAllString(strings.Join(runScenario(r), "\n"), "")
+		api := newClient(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
+		return secrets.ReplaceAllString(strings.Join(runScenario(api), "\n"), "")
 	}
 	first := scenario(7, "all")
 	if first != scenario(7, "all") {
@@ -145,21 +145,21 @@ func TestQuirks_DependOnSeed(t *testing.T) {
 func TestQuirks_MatchContract(t *testing.T) {
 	outside := []string{"status-after-work", "gateway-errors", "limit-headers-absent", "strange-neighbours",
 		"unknown-enums", "unknown-fields"}
-	r := newClient(t)
+	api := newClient(t)
 	for _, q := range simulator.AllQuirks() {
 		if slices.Contains(outside, q.Name) {
 			continue
 		}
-		if err := r.SetQuirks(append(r.Quirks(), q.Name)...); err != nil {
+		if err := api.SetQuirks(append(api.Quirks(), q.Name)...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.handler = contracttest.New(t).Wrap(r.Handler())
-	runScenario(r)
+	api.handler = contracttest.New(t).Wrap(api.Handler())
+	runScenario(api)
 }
 
 func TestQuirks_Switching(t *testing.T) {
-	r := newClient(t, withQuirks("small-pages"))
+	api := newClient(t, withQuirks("small-pages"))
 	listed := func() (on []string) {
 		var p struct {
 			Data []struct {
@@ -167,7 +167,7 @@ func TestQuirks_Switching(t *testing.T) {
 				On bool
 			}
 		}
-		r.control("GET", "/quirks", nil).want(200).into(&p)
+		api.control("GET", "/quirks", nil).want(200).into(&p)
 		for n, q := range simulator.AllQuirks() {
 			if p.Data[n].Quirk != q || q.Description == "" || q.Sentence == "" {
 				t.Errorf("%s is listed as %+v", q.Name, p.Data[n])
@@ -178,7 +178,7 @@ func TestQuirks_Switching(t *testing.T) {
 		}
 		return on
 	}
-	set := func(names ...string) response { return r.control("POST", "/quirks", object{"names": names}) }
+	set := func(names ...string) response { return api.control("POST", "/quirks", object{"names": names}) }
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("at first: %v", on)
 	}
@@ -192,11 +192,11 @@ func TestQuirks_Switching(t *testing.T) {
 	if !strings.Contains(string(refused.body), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
 		t.Errorf("the refusal does not name what there is: %s, %v", refused.body, err)
 	}
-	r.control("POST", "/quirks", object{"names": []string{}}).want(204)
+	api.control("POST", "/quirks", object{"names": []string{}}).want(204)
 	if on := listed(); len(on) != 0 {
 		t.Errorf("none: %v", on)
 	}
-	r.control("POST", "/reset", nil).want(200)
+	api.control("POST", "/reset", nil).want(200)
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("after a reset: %v", on)
 	}
@@ -204,8 +204,8 @@ func TestQuirks_Switching(t *testing.T) {
 
 func TestQuirks_StateFile(t *testing.T) {
 	saved := withStateFile(filepath.Join(t.TempDir(), "state.json"))
-	r := newClient(t, saved, withQuirks("small-pages"))
-	if err := r.SetQuirks("other-gpu"); err != nil {
+	api := newClient(t, saved, withQuirks("small-pages"))
+	if err := api.SetQuirks("other-gpu"); err != nil {
 		t.Fatal(err)
 	}
 	if on := newClient(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {

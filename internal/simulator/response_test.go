@@ -208,12 +208,12 @@ func checkBounds(table string, body object, send func(body object) response) {
 
 // createAndDelete returns a function that sends a creation and deletes what it created, so that the next one can
 // succeed.
-func (r *client) createAndDelete(path, id string, create func(body object) response) func(body object) response {
+func (api *client) createAndDelete(path, id string, create func(body object) response) func(body object) response {
 	return func(body object) response {
 		a := create(body)
 		if a.status == http.StatusCreated {
-			r.delete(path + "/" + a.object().text(id))
-			r.Advance(120 * time.Second)
+			api.delete(path + "/" + a.object().text(id))
+			api.Advance(120 * time.Second)
 		}
 		return a
 	}

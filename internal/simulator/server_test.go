@@ -59,8 +59,8 @@ func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 // With Reachable, the addresses of a running instance answer, until the instance stops or a call blocks them.
 func TestServer_ReachableInstances(t *testing.T) {
 	srv := start(t, simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true})
-	r := clientOf(t, srv.Simulator, srv.APIKey)
-	i := r.runningInstance(object{"template": "pytorch", "disk_gb": 50})
+	api := clientOf(t, srv.Simulator, srv.APIKey)
+	i := api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
 	reached := func() string {
 		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.text("ssh.host"), i.integer("ssh.port")), time.Second)
 		if err != nil {
@@ -75,7 +75,7 @@ func TestServer_ReachableInstances(t *testing.T) {
 		defer resp.Body.Close()
 		return fmt.Sprint(strings.TrimSpace(banner), " ", resp.StatusCode)
 	}
-	patch := func(body object) { r.setInstance(i.text("id"), body) }
+	patch := func(body object) { api.setInstance(i.text("id"), body) }
 	for _, step := range []struct {
 		do   func()
 		want string
@@ -83,7 +83,7 @@ func TestServer_ReachableInstances(t *testing.T) {
 		{func() {}, "SSH-2.0-simulator 200"},
 		{func() { patch(object{"ssh_reachable": false}) }, " 200"},
 		{func() { patch(object{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
-		{func() { r.action(i.text("id"), "stop").want(200); r.Advance(time.Hour) }, " 503"},
+		{func() { api.action(i.text("id"), "stop").want(200); api.Advance(time.Hour) }, " 503"},
 	} {
 		step.do()
 		if got := reached(); got != step.want {
@@ -93,11 +93,11 @@ func TestServer_ReachableInstances(t *testing.T) {
 }
 
 func TestConfig_Step(t *testing.T) {
-	r := newClient(t, func(c *simulator.Config) { c.Step = time.Second })
-	i := r.createInstance(nil)
+	api := newClient(t, func(c *simulator.Config) { c.Step = time.Second })
+	i := api.createInstance(nil)
 	polls := 0
 	for i["ssh"] == nil && polls < 20 {
-		i = r.instance(i.text("id"))
+		i = api.instance(i.text("id"))
 		polls++
 	}
 	equal(t, "polls of one second until ready", polls, 12)
@@ -105,8 +105,8 @@ func TestConfig_Step(t *testing.T) {
 
 // Config.Boot documents the time to running, and 20% more to the SSH address.
 func TestConfig_Boot(t *testing.T) {
-	r := newClient(t)
-	i := r.createInstance(object{"template": "pytorch", "disk_gb": 50})
+	api := newClient(t)
+	i := api.createInstance(object{"template": "pytorch", "disk_gb": 50})
 	id, created := i.text("id"), i.time("created_at")
 	for _, want := range []struct {
 		percent int // of the boot time, since creation
@@ -116,22 +116,22 @@ func TestConfig_Boot(t *testing.T) {
 		{0, "creating", false}, {29, "creating", false}, {30, "starting", false}, {99, "starting", false},
 		{100, "running", false}, {119, "running", false}, {120, "running", true},
 	} {
-		r.Advance(created.Add(boot * time.Duration(want.percent) / 100).Sub(r.Now()))
-		got, when := r.instance(id), fmt.Sprintf("after %d%%: ", want.percent)
+		api.Advance(created.Add(boot * time.Duration(want.percent) / 100).Sub(api.Now()))
+		got, when := api.instance(id), fmt.Sprintf("after %d%%: ", want.percent)
 		equal(t, when+"status", got.text("status"), want.status)
 		equal(t, when+"has SSH", got["ssh"] != nil, want.ssh)
 		equal(t, when+"has a web address", got.objects("urls")[0]["url"] != nil, want.ssh)
 	}
-	equal(t, "time from creation to start", r.instance(id).time("started_at").Sub(created), boot)
+	equal(t, "time from creation to start", api.instance(id).time("started_at").Sub(created), boot)
 }
 
 // The log has the onstart command of the template after the first start, and the lines that a call adds.
 func TestLog_Onstart(t *testing.T) {
-	r := newClient(t)
-	template := r.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).created()
-	id := r.runningInstance(object{"template": template["slug"]}).text("id")
-	r.setInstance(id, object{"log_line": "epoch 1"})
-	log := string(r.get("/instances/" + id + "/logs").want(200).body)
+	api := newClient(t)
+	template := api.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).created()
+	id := api.runningInstance(object{"template": template["slug"]}).text("id")
+	api.setInstance(id, object{"log_line": "epoch 1"})
+	log := string(api.get("/instances/" + id + "/logs").want(200).body)
 	for _, want := range []string{` + prepare"`, ` + echo READY"`, `"epoch 1"`} {
 		check(t, strings.Contains(log, want), "no %q in the log:\n%s", want, log)
 	}

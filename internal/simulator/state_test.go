@@ -20,8 +20,8 @@ import (
 )
 
 // allResponses returns the responses of all lists and single resources.
-func (r *client) allResponses() map[string]string {
-	r.t.Helper()
+func (api *client) allResponses() map[string]string {
+	api.t.Helper()
 	seen := map[string]string{}
 	for _, op := range apidoc.Operations {
 		if op.Method != "GET" || strings.Contains(op.Path, "{") {
@@ -34,7 +34,7 @@ func (r *client) allResponses() map[string]string {
 		case strings.HasPrefix(op.ID, "list"):
 			path += "?limit=200"
 		}
-		a := r.get(path).want(200)
+		a := api.get(path).want(200)
 		seen[path] = string(a.body) + a.header.Get("Date")
 	}
 	return seen
@@ -45,15 +45,15 @@ func withStateFile(file string) func(*simulator.Config) {
 }
 
 // restarted returns a simulator with the state file of one that was not closed.
-func (r *client) restarted(file string) *client {
-	r.t.Helper()
-	return newClient(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
+func (api *client) restarted(file string) *client {
+	api.t.Helper()
+	return newClient(api.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
 // checkSame compares all responses of two simulators.
-func checkSame(t *testing.T, when string, r, other *client) {
+func checkSame(t *testing.T, when string, api, other *client) {
 	t.Helper()
-	if diff := cmp.Diff(r.allResponses(), other.allResponses()); diff != "" {
+	if diff := cmp.Diff(api.allResponses(), other.allResponses()); diff != "" {
 		t.Errorf("%s (-without a restart +with one):\n%s", when, diff)
 	}
 }
@@ -61,26 +61,26 @@ func checkSame(t *testing.T, when string, r, other *client) {
 func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	r := newClient(t, withStateFile(file), moving)
-	body := r.instanceBody(object{"disk_gb": 77})
-	stay := r.create("k1", body).created().text("id")
-	r.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
-	r.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
-	issued := r.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
-	r.delete("/instances/" + r.runningInstance(nil).text("id")).want(200)
-	bid := r.runningInstance(object{"type": "interruptible"}).text("id")
-	r.setOffer(r.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
-	r.createInstance(nil) // still creating
-	r.Advance(26 * time.Hour)
-	login := r.login()
-	for path, response := range r.allResponses() {
+	api := newClient(t, withStateFile(file), moving)
+	body := api.instanceBody(object{"disk_gb": 77})
+	stay := api.create("k1", body).created().text("id")
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
+	api.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
+	issued := api.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
+	api.delete("/instances/" + api.runningInstance(nil).text("id")).want(200)
+	bid := api.runningInstance(object{"type": "interruptible"}).text("id")
+	api.setOffer(api.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
+	api.createInstance(nil) // still creating
+	api.Advance(26 * time.Hour)
+	login := api.login()
+	for path, response := range api.allResponses() {
 		if strings.Contains(response, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
 		}
 	}
 
-	back := r.restarted(file)
-	checkSame(t, "after a restart", r, back)
+	back := api.restarted(file)
+	checkSame(t, "after a restart", api, back)
 	back.create("k1", body).want(200)
 	equal(t, "status after the restart", back.instance(stay).text("status"), "running")
 	equal(t, "id after the restart", back.instance(bid).text("id"), bid)
@@ -89,36 +89,36 @@ func TestState_SurvivesKill(t *testing.T) {
 	check(t, len(lines) >= 5, "log %q", lines)
 
 	// Later events are the same as without the restart.
-	r.Advance(40 * time.Hour)
+	api.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
-	checkSame(t, "40 hours later", r, back)
+	checkSame(t, "40 hours later", api, back)
 	back.withKey(issued.text("secret")).get("/me").want(200)
 }
 
 // TestState_SavedBeforeResponse restarts the simulator after each kind of change.
 func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newClient(t, withStateFile(file))
-	id := r.runningInstance(nil).text("id")
+	api := newClient(t, withStateFile(file))
+	id := api.runningInstance(nil).text("id")
 	for _, change := range []struct {
 		method, path string
 		body         any
 	}{
 		{"POST", "/control/clock", object{"advance_seconds": 90}},
 		{"PATCH", "/control/account", object{"balance_kop": 7_000_000}},
-		{"PATCH", "/control/offers/" + r.list("/offers")[1].text("id"), object{"available": false}},
+		{"PATCH", "/control/offers/" + api.list("/offers")[1].text("id"), object{"available": false}},
 		{"PATCH", "/control/instances/" + id, object{"traffic_gb": 2.5}},
 		{"PATCH", "/api/v1/instances/" + id, object{"name": "other"}},
 		{"POST", "/api/v1/ssh-keys", object{"public_key": publicKey(1)}},
 		{"POST", "/api/v1/instances/" + id + "/stop", nil},
 	} {
-		if a := r.send(change.method, change.path, change.body); a.status/100 != 2 {
+		if a := api.send(change.method, change.path, change.body); a.status/100 != 2 {
 			t.Fatalf("%v: %d %s", change, a.status, a.body)
 		}
-		checkSame(t, fmt.Sprint(change), r, r.restarted(file))
+		checkSame(t, fmt.Sprint(change), api, api.restarted(file))
 	}
-	r.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
-	r.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
+	api.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
+	api.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
 	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
 	if err != nil {
 		t.Fatal(err)
@@ -127,27 +127,27 @@ func TestState_SavedBeforeResponse(t *testing.T) {
 	if a := b.get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
 		t.Errorf("limit %v", a.header)
 	}
-	r.control("POST", "/reset", nil).want(200)
-	equal(t, "instances after a reset", len(r.restarted(file).list("/instances?status=all")), 0)
+	api.control("POST", "/reset", nil).want(200)
+	equal(t, "instances after a reset", len(api.restarted(file).list("/instances?status=all")), 0)
 }
 
 // TestState_RealClockDoesNotGoBack restarts a simulator with a fast clock without closing it.
 func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	r := newClient(t, withStateFile(file), fast)
+	api := newClient(t, withStateFile(file), fast)
 	var seen time.Time
 	for range 50 {
-		a := r.get("/balance").want(200)
+		a := api.get("/balance").want(200)
 		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
 		if err != nil || date.Before(seen) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
 		}
 		seen = date
-		r = newClient(t, withStateFile(file), fast)
+		api = newClient(t, withStateFile(file), fast)
 	}
 	// A clock at its end stays there: a state file that covers future responses must not pass it.
-	r.Advance(clockEnd.Sub(r.Now()))
+	api.Advance(clockEnd.Sub(api.Now()))
 	if now := newClient(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
 		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
 	}
@@ -156,10 +156,10 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 // TestState_ShownTimeIsSaved only reads: an advancing clock is a change, too.
 func TestState_ShownTimeIsSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
 	for range 3 {
-		r.get("/gpus").want(200)
-		if seen, back := r.Now(), r.restarted(file).Now(); back.Before(seen) {
+		api.get("/gpus").want(200)
+		if seen, back := api.Now(), api.restarted(file).Now(); back.Before(seen) {
 			t.Errorf("after a restart it is %v, and it was %v", back, seen)
 		}
 	}
@@ -170,14 +170,14 @@ func TestState_ShownTimeIsSaved(t *testing.T) {
 func TestState_WrittenToNewFile(t *testing.T) {
 	folder := t.TempDir()
 	file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-	r := newClient(t, withStateFile(file))
+	api := newClient(t, withStateFile(file))
 	if err := os.WriteFile(target, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, file+".next"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	r.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201) // writes the file once
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201) // writes the file once
 	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
 		t.Errorf("the link was followed: %q, %v", kept, err)
 	}
@@ -251,22 +251,22 @@ func TestState_InvalidFiles(t *testing.T) {
 		t.Error("a state file that cannot be written was accepted")
 	}
 	// If the file cannot be written, the response is an error.
-	r := newClient(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
+	api := newClient(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.post("/ssh-keys", object{"public_key": publicKey(1)}).failsWith("internal")
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).failsWith("internal")
 }
 
 // TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
 func TestState_ConcurrentWrites(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {
 			for k := range 10 {
-				id := r.newSSHKey(1).text("id")
+				id := api.newSSHKey(1).text("id")
 				raw, err := atomicfile.ReadFile(file)
 				check(t, err == nil && bytes.Contains(raw, []byte(id)),
 					"writer %d: key %d is in a response and not in the file (%v)", n, k, err)
@@ -274,5 +274,5 @@ func TestState_ConcurrentWrites(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	equal(t, "keys after a restart", len(r.restarted(file).list("/ssh-keys")), 200)
+	equal(t, "keys after a restart", len(api.restarted(file).list("/ssh-keys")), 200)
 }

@@ -12,7 +12,7 @@ import (
 
 // What a creation makes of its body, as the values of fields.
 func TestUndocumented_Creations(t *testing.T) {
-	r := newClient(t)
+	api := newClient(t)
 	key := publicKey(1)
 	bare := strings.TrimSuffix(key, " someone@example")
 	for _, c := range []struct {
@@ -32,7 +32,7 @@ func TestUndocumented_Creations(t *testing.T) {
 		{"/templates", object{"name": "name", "image": "a:1", "min_disk_gb": 50, "recommended_disk_gb": 49},
 			"recommended_disk_gb", ""},
 	} {
-		a := r.post(c.path, c.body)
+		a := api.post(c.path, c.body)
 		if c.want == "" {
 			a.invalid(c.field)
 			continue
@@ -44,23 +44,23 @@ func TestUndocumented_Creations(t *testing.T) {
 }
 
 func TestUndocumented_ErrorHeaders(t *testing.T) {
-	r := newClient(t)
-	a, b := r.withKey("").get("/me"), r.get("/me")
+	api := newClient(t)
+	a, b := api.withKey("").get("/me"), api.get("/me")
 	if a.failsWith("unauthorized"); a.header.Get("WWW-Authenticate") == "" {
 		t.Error("no WWW-Authenticate")
 	}
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Request-Id") == b.header.Get("X-Request-Id") {
 		t.Errorf("request ids %q and %q", a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id"))
 	}
-	r.withHeader("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
+	api.withHeader("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
 	// An unauthorized client gets no details about its body.
-	r.withKey("").post("/ssh-keys", `{`).failsWith("unauthorized")
+	api.withKey("").post("/ssh-keys", `{`).failsWith("unauthorized")
 }
 
 func TestUndocumented_DateIsSimulatedTime(t *testing.T) {
-	r := newClient(t)
-	want := r.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
-	if got := r.get("/me").header.Get("Date"); got != want {
+	api := newClient(t)
+	want := api.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
+	if got := api.get("/me").header.Get("Date"); got != want {
 		t.Errorf("Date %q, want %q", got, want)
 	}
 }
