@@ -20,8 +20,8 @@ const decision = `name="decision" value="approve"`
 // other machines, if the simulator listens on the network. With DNS rebinding, a page of another site has the same
 // origin for the browser, so only the host name shows it.
 func TestAccess_OtherMachinesAndSites(t *testing.T) {
-	r := newRig(t)
-	approval := "/device?code=" + text(r.login(), "user_code")
+	api := newClient(t)
+	approval := "/device?code=" + api.login().text("user_code")
 	const here, local = "127.0.0.1:5", "127.0.0.1:8474"
 	for _, c := range []struct {
 		name, peer, host, header, value string
@@ -54,7 +54,7 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 				req.Header.Set(c.header, c.value)
 			}
 			rec := httptest.NewRecorder()
-			r.Handler().ServeHTTP(rec, req)
+			api.Handler().ServeHTTP(rec, req)
 			leaks := strings.Contains(rec.Body.String(), "balance_kop") || strings.Contains(rec.Body.String(), decision)
 			if rec.Code != status || status == 403 && leaks {
 				t.Errorf("%s from %s, peer %q, host %q: %d %s", path, c.name, c.peer, c.host, rec.Code, rec.Body)
@@ -65,15 +65,15 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 
 // TestApprovalPage uses the page like a browser without JavaScript. Forms of other sites are refused.
 func TestApprovalPage(t *testing.T) {
-	r := newRig(t)
-	login := r.login()
-	complete, err := url.Parse(text(login, "verification_uri_complete"))
+	api := newClient(t)
+	login := api.login()
+	complete, err := url.Parse(login.text("verification_uri_complete"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.raw("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
-	if page := r.raw("GET", complete.RequestURI(), nil).want(200); !bytes.Contains(page.raw, []byte(decision)) {
-		t.Fatalf("page: %s", page.raw)
+	api.send("GET", complete.Path+"?code=NOPE-NOPE", nil).want(404)
+	if page := api.send("GET", complete.RequestURI(), nil).want(200); !bytes.Contains(page.body, []byte(decision)) {
+		t.Fatalf("page: %s", page.body)
 	}
 	const here = "http://127.0.0.1"
 	for _, c := range []struct {
@@ -86,51 +86,47 @@ func TestApprovalPage(t *testing.T) {
 		{"same-origin", here, "approve", 200},
 		{"same-origin", here, "deny", 409}, // a second decision
 	} {
-		form := url.Values{"code": {text(login, "user_code")}, "decision": {c.decision}}
-		r.with("Content-Type", "application/x-www-form-urlencoded").with("Origin", c.origin).
-			with("Sec-Fetch-Site", c.site).raw("POST", "/device", strings.NewReader(form.Encode())).want(c.status)
+		form := url.Values{"code": {login.text("user_code")}, "decision": {c.decision}}
+		api.withHeader("Content-Type", "application/x-www-form-urlencoded").withHeader("Origin", c.origin).
+			withHeader("Sec-Fetch-Site", c.site).send("POST", "/device", form.Encode()).want(c.status)
 	}
-	r.poll(login).want(200)
+	api.poll(login).want(200)
 }
 
 // The user code may be typed in lower case and without the dash.
 func TestDecideDeviceCode(t *testing.T) {
-	r := newRig(t)
-	login := r.login()
-	typed := strings.ToLower(strings.ReplaceAll(text(login, "user_code"), "-", ""))
-	if err := r.DecideDeviceCode(typed, true); err != nil {
+	api := newClient(t)
+	login := api.login()
+	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
+	if err := api.DecideDeviceCode(typed, true); err != nil {
 		t.Fatal(err)
 	}
-	r.poll(login).want(200)
-	expired := r.login()
-	r.Advance(10 * time.Minute)
-	if r.DecideDeviceCode(text(expired, "user_code"), true) == nil || r.DecideDeviceCode("NO-SUCH", true) == nil {
+	api.poll(login).want(200)
+	expired := api.login()
+	api.Advance(10 * time.Minute)
+	if api.DecideDeviceCode(expired.text("user_code"), true) == nil || api.DecideDeviceCode("NO-SUCH", true) == nil {
 		t.Error("an expired or unknown code was approved")
 	}
 }
 
 func TestLog_HasNoSecrets(t *testing.T) {
 	var log bytes.Buffer
-	r := newRig(t, func(c *simulator.Config) {
+	api := newClient(t, func(c *simulator.Config) {
 		c.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	})
-	var issued struct{ Secret string }
-	r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201).into(&issued)
-	login := r.login()
-	if err := r.DecideDeviceCode(text(login, "user_code"), true); err != nil {
+	secret, _ := api.newKey("user:read")
+	login := api.login()
+	if err := api.DecideDeviceCode(login.text("user_code"), true); err != nil {
 		t.Fatal(err)
 	}
-	var token struct {
-		Key string `json:"api_key"`
-	}
-	r.poll(login).want(200).into(&token)
-	r.as(token.Key).do("GET", "/me", nil).want(200)
-	r.do("GET", "/offers?limit=0", nil).want(422)
+	token := api.poll(login).ok().text("api_key")
+	api.withKey(token).get("/me").want(200)
+	api.get("/offers?limit=0").want(422)
 	seen := log.String()
-	for _, q := range r.Requests() {
+	for _, q := range api.Requests() {
 		seen += q.Path + q.Query + q.KeyID
 	}
-	for _, secret := range []string{testKey, issued.Secret, token.Key, text(login, "device_code")} {
+	for _, secret := range []string{testKey, secret, token, login.text("device_code")} {
 		if strings.Contains(seen, secret) {
 			t.Error("a secret was logged")
 		}

@@ -23,33 +23,33 @@ func bodyOf(op apidoc.Operation) any {
 	case "":
 		return nil
 	case "DeviceCodeCreate":
-		return m{"client_name": 1}
+		return object{"client_name": 1}
 	}
-	return m{}
+	return object{}
 }
 
 // checkAccess calls all operations. Each must fail with the code that the function returns; "" means that it must not
 // be refused for the key.
-func (r *rig) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
-	r.t.Helper()
+func (api *client) checkAccess(who, instance string, code func(op apidoc.Operation) string) {
+	api.t.Helper()
 	for _, op := range apidoc.Operations {
-		a := r.do(op.Method, fillPath(op, instance), bodyOf(op))
+		a := api.do(op.Method, fillPath(op, instance), bodyOf(op))
 		a.request = who + ": " + a.request
 		if want := code(op); want != "" {
 			a.failsWith(want)
 		} else {
-			check(r.t, a.status != http.StatusUnauthorized && a.status != http.StatusForbidden, "%s: %d", a.request,
+			check(api.t, a.status != http.StatusUnauthorized && a.status != http.StatusForbidden, "%s: %d", a.request,
 				a.status)
 		}
 	}
 }
 
 func TestAccess_Scopes(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for _, scope := range scopes {
-		instance := text(r.booted(nil), "id")
-		secret, _ := r.newKey(scope)
-		r.as(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
+		instance := api.runningInstance(nil).text("id")
+		secret, _ := api.newKey(scope)
+		api.withKey(secret).checkAccess(scope, instance, func(op apidoc.Operation) string {
 			if op.Scope == scope || op.Scope == "public" || op.Scope == "optional" {
 				return ""
 			}
@@ -60,12 +60,12 @@ func TestAccess_Scopes(t *testing.T) {
 
 // Only an active API key in the header Authorization authenticates: no session, and no other place.
 func TestAccess_Unauthorized(t *testing.T) {
-	r := newAccount(t)
-	revoked, id := r.newKey(scopes...)
-	r.delete("/api-keys/" + id).want(http.StatusNoContent)
-	expired := r.post("/api-keys", m{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
-	r.Advance(24 * time.Hour)
-	anonymous := r.as("")
+	api := newFundedClient(t)
+	revoked, id := api.newKey(scopes...)
+	api.delete("/api-keys/" + id).want(http.StatusNoContent)
+	expired := api.post("/api-keys", object{"name": "x", "scopes": scopes, "expires_in_days": 1}).created()
+	api.Advance(24 * time.Hour)
+	anonymous := api.withKey("")
 	refused := func(optional string) func(op apidoc.Operation) string {
 		return func(op apidoc.Operation) string {
 			switch op.Scope {
@@ -78,51 +78,52 @@ func TestAccess_Unauthorized(t *testing.T) {
 		}
 	}
 	for _, header := range []string{"Bearer " + strings.Repeat("x", 44), "Bearer " + revoked, "Bearer " +
-		text(expired, "secret"), r.key, "Basic " + r.key, "Token " + r.key, "Bearer", "Bearer ", "Bearer=" + r.key,
-		"Bearer " + r.key[:43], "Bearer " + r.key + " " + r.key} {
-		anonymous.with("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
+		expired.text("secret"), api.key, "Basic " + api.key, "Token " + api.key, "Bearer", "Bearer ", "Bearer=" + api.key,
+		"Bearer " + api.key[:43], "Bearer " + api.key + " " + api.key} {
+		anonymous.withHeader("Authorization", header).checkAccess(header, "none", refused("unauthorized"))
 	}
 	anonymous.checkAccess("no key", "none", refused(""))
-	for _, cookie := range []string{"session=" + r.key, "token=" + r.key, "api_key=" + r.key} {
-		anonymous.with("Cookie", cookie).checkAccess(cookie, "none", refused(""))
+	for _, cookie := range []string{"session=" + api.key, "token=" + api.key, "api_key=" + api.key} {
+		anonymous.withHeader("Cookie", cookie).checkAccess(cookie, "none", refused(""))
 	}
-	anonymous.with("X-Api-Key", r.key).checkAccess("X-Api-Key", "none", refused(""))
-	anonymous.get("/me?api_key=" + r.key).failsWith("unauthorized")
-	anonymous.get("/me?access_token=" + r.key).failsWith("unauthorized")
+	anonymous.withHeader("X-Api-Key", api.key).checkAccess("X-Api-Key", "none", refused(""))
+	anonymous.get("/me?api_key=" + api.key).failsWith("unauthorized")
+	anonymous.get("/me?access_token=" + api.key).failsWith("unauthorized")
 }
 
 func TestAccess_BlockedAccount(t *testing.T) {
-	r := newAccount(t)
-	r.setAccount(m{"blocked": true})
-	r.checkAccess("blocked", "none", func(op apidoc.Operation) string {
+	api := newFundedClient(t)
+	api.setAccount(object{"blocked": true})
+	api.checkAccess("blocked", "none", func(op apidoc.Operation) string {
 		if op.Scope == "public" || op.Scope == "optional" {
 			return ""
 		}
 		return "forbidden"
 	})
-	r.setAccount(m{"blocked": false})
-	r.get("/me").ok()
+	api.setAccount(object{"blocked": false})
+	api.get("/me").ok()
 }
 
 // GET /templates works with and without a key; it has no scope and no response 403.
 func TestAccess_OwnTemplates(t *testing.T) {
-	r := newAccount(t)
-	slug := r.newTemplate()
-	weak, _ := r.newKey("billing:read")
-	check(t, r.lists("/templates", slug) && r.as(weak).lists("/templates", slug), "the key does not list its template")
-	r.setAccount(m{"blocked": true})
-	check(t, r.lists("/templates", slug), "a blocked account does not list its template")
+	api := newFundedClient(t)
+	slug := api.newTemplate()
+	weak, _ := api.newKey("billing:read")
+	check(t, api.listHas("/templates", slug) && api.withKey(weak).listHas("/templates", slug),
+		"the key does not list its template")
+	api.setAccount(object{"blocked": true})
+	check(t, api.listHas("/templates", slug), "a blocked account does not list its template")
 	own := 0
-	for _, o := range r.list("/templates") {
-		if text(o, "owner") == "me" {
+	for _, o := range api.list("/templates") {
+		if o.text("owner") == "me" {
 			own++
 			equal(t, "public", o["public"], any(false))
 		}
 	}
 	equal(t, "own templates", own, 1)
-	public := r.as("").list("/templates")
-	equal(t, "templates without a key", len(public), len(r.list("/templates"))-1)
+	public := api.withKey("").list("/templates")
+	equal(t, "templates without a key", len(public), len(api.list("/templates"))-1)
 	for _, o := range public {
-		equal(t, "owner without a key", text(o, "owner"), "catalog")
+		equal(t, "owner without a key", o.text("owner"), "catalog")
 	}
 }

@@ -22,20 +22,20 @@ var (
 
 // checkFilter checks that a query lists exactly the offers that satisfy it, in the same order. It reports whether that
 // is a part of all.
-func (r *rig) checkFilter(query string, all []m, holds func(o m) bool) (partial bool) {
-	r.t.Helper()
-	want := slices.DeleteFunc(slices.Clone(all), func(o m) bool { return !holds(o) })
-	got := r.list("/offers?" + query)
-	check(r.t, slices.Equal(ids(got), ids(want)), "%s: %d offers, want %d, in the order of the whole list", query,
+func (api *client) checkFilter(query string, all []object, holds func(o object) bool) (partial bool) {
+	api.t.Helper()
+	want := slices.DeleteFunc(slices.Clone(all), func(o object) bool { return !holds(o) })
+	got := api.list("/offers?" + query)
+	check(api.t, slices.Equal(ids(got), ids(want)), "%s: %d offers, want %d, in the order of the whole list", query,
 		len(got), len(want))
 	return len(want) > 0 && len(want) < len(all)
 }
 
 // edges returns numbers below, at and above some values of a field.
-func edges(all []m, path string, step float64) (list []float64) {
+func edges(all []object, path string, step float64) (list []float64) {
 	var values []float64
 	for _, o := range all {
-		if v, known := number(o, path); known {
+		if v, known := o.number(path); known {
 			values = append(values, v)
 		}
 	}
@@ -47,29 +47,29 @@ func edges(all []m, path string, step float64) (list []float64) {
 }
 
 func TestOffers_Filters(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for _, kind := range []string{"on_demand", "interruptible"} {
 		query := "type=" + kind
-		all := r.list("/offers?" + query)
+		all := api.list("/offers?" + query)
 		for name, path := range selecting {
 			var values []string
 			for _, o := range all {
-				if v := fmt.Sprint(at(o, path)); at(o, path) != nil && v != "false" && !slices.Contains(values, v) {
+				if v := fmt.Sprint(o.value(path)); o.value(path) != nil && v != "false" && !slices.Contains(values, v) {
 					values = append(values, v)
 				}
 			}
 			for n := range min(len(values), 4) {
 				list := values[n : 1+min(n+n%2, len(values)-1)] // one value, then two
-				partial := r.checkFilter(query+"&"+name+"="+strings.Join(list, ","), all, func(o m) bool {
-					return slices.Contains(list, fmt.Sprint(at(o, path)))
+				partial := api.checkFilter(query+"&"+name+"="+strings.Join(list, ","), all, func(o object) bool {
+					return slices.Contains(list, fmt.Sprint(o.value(path)))
 				})
 				check(t, partial, "%s=%v matches all or no offers", name, list)
 			}
 		}
 		price := "price." + kind + "_kop_h"
 		for _, bound := range edges(all, price, 1) {
-			r.checkFilter(fmt.Sprintf("%s&max_price_kop_h=%.0f", query, bound), all, func(o m) bool {
-				v, _ := number(o, price)
+			api.checkFilter(fmt.Sprintf("%s&max_price_kop_h=%.0f", query, bound), all, func(o object) bool {
+				v, _ := o.number(price)
 				return v <= bound
 			})
 		}
@@ -83,33 +83,33 @@ func TestOffers_Filters(t *testing.T) {
 				if bound < step || name == "min_reliability" && bound > 1 {
 					continue
 				}
-				partial = r.checkFilter(fmt.Sprintf("%s&%s=%v", query, name, bound), all, func(o m) bool {
-					v, known := number(o, path)
+				partial = api.checkFilter(fmt.Sprintf("%s&%s=%v", query, name, bound), all, func(o object) bool {
+					v, known := o.number(path)
 					return known && v >= bound
 				}) || partial
 			}
 			check(t, partial, "%s: no bound matched a part of the offers", name)
 		}
-		r.checkFilter(query+"&gpu=rtx_4090&num_gpus=1&verified=true", all, func(o m) bool {
-			return text(o, "gpu.slug") == "rtx_4090" && integer(o, "gpu.count") == 1 && o["verified"] == any(true)
+		api.checkFilter(query+"&gpu=rtx_4090&num_gpus=1&verified=true", all, func(o object) bool {
+			return o.text("gpu.slug") == "rtx_4090" && o.integer("gpu.count") == 1 && o["verified"] == any(true)
 		})
 	}
 }
 
 // An offer without an interruptible price is not listed as interruptible. The default type is on_demand.
 func TestOffers_Type(t *testing.T) {
-	r := newAccount(t)
-	all := r.list("/offers")
-	check(t, slices.Equal(ids(all), ids(r.list("/offers?type=on_demand"))), "the default type is not on_demand")
-	want := slices.DeleteFunc(all, func(o m) bool { return at(o, "price.interruptible_kop_h") == nil })
-	got := r.list("/offers?type=interruptible")
-	equal(t, "interruptible offers", short(slices.Sorted(slices.Values(ids(got)))),
-		short(slices.Sorted(slices.Values(ids(want)))))
+	api := newFundedClient(t)
+	all := api.list("/offers")
+	check(t, slices.Equal(ids(all), ids(api.list("/offers?type=on_demand"))), "the default type is not on_demand")
+	want := slices.DeleteFunc(all, func(o object) bool { return o.value("price.interruptible_kop_h") == nil })
+	got := api.list("/offers?type=interruptible")
+	equal(t, "interruptible offers", asJSON(slices.Sorted(slices.Values(ids(got)))),
+		asJSON(slices.Sorted(slices.Values(ids(want)))))
 }
 
 func TestQuery_Bounds(t *testing.T) {
-	r := newAccount(t)
-	id := text(r.rented(nil), "id")
+	api := newFundedClient(t)
+	id := api.createInstance(nil).text("id")
 	bounds := apidoc.QueryBounds
 	for _, b := range bounds {
 		for _, path := range listPaths {
@@ -122,44 +122,44 @@ func TestQuery_Bounds(t *testing.T) {
 	for _, b := range bounds {
 		path := strings.ReplaceAll(b.Path, "{id}", id) + "?" + b.Name + "="
 		for _, value := range b.Valid {
-			r.get(path + url.QueryEscape(value)).want(http.StatusOK)
+			api.get(path + url.QueryEscape(value)).want(http.StatusOK)
 		}
 		for _, value := range b.Invalid {
-			r.get(path + url.QueryEscape(value)).invalid(b.Name)
+			api.get(path + url.QueryEscape(value)).invalid(b.Name)
 		}
-		r.get(path + b.Valid[0] + "&" + b.Name + "=" + b.Valid[0]).invalid(b.Name)
+		api.get(path + b.Valid[0] + "&" + b.Name + "=" + b.Valid[0]).invalid(b.Name)
 	}
-	r.get("/offers?gpu=rtx_4090&gpu=h200").invalid("gpu")
-	r.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
+	api.get("/offers?gpu=rtx_4090&gpu=h200").invalid("gpu")
+	api.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
 }
 
 // descending returns the negative of a number.
-func descending(path string) func(o m) (float64, bool) {
-	return func(o m) (float64, bool) { v, known := number(o, path); return -v, known }
+func descending(path string) func(o object) (float64, bool) {
+	return func(o object) (float64, bool) { v, known := o.number(path); return -v, known }
 }
 
 func TestOffers_Orders(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
 		"interruptible": "price.interruptible_kop_h"} {
 		path := "/offers?type=" + kind
-		check(t, slices.Equal(ids(r.list(path)), ids(r.list(path+"&order=price"))),
+		check(t, slices.Equal(ids(api.list(path)), ids(api.list(path+"&order=price"))),
 			"%s: the default order is not price", kind)
-		for order, key := range map[string]func(o m) (float64, bool){
-			"price":       func(o m) (float64, bool) { return number(o, price) },
+		for order, key := range map[string]func(o object) (float64, bool){
+			"price":       func(o object) (float64, bool) { return o.number(price) },
 			"-price":      descending(price),
 			"dlperf":      descending("dlperf"),
 			"reliability": descending("reliability"),
 			"vram":        descending("gpu.vram_gb"),
 			"inet_down":   descending("network.down_mbps"),
-			"dlperf_per_price": func(o m) (float64, bool) {
-				v, known := number(o, "dlperf")
-				p, _ := number(o, price)
+			"dlperf_per_price": func(o object) (float64, bool) {
+				v, known := o.number("dlperf")
+				p, _ := o.number(price)
 				return -v / p, known
 			},
 		} {
-			list := r.list(path + "&order=" + order)
-			equal(t, kind+" by "+order+": offers", len(list), len(r.list(path)))
+			list := api.list(path + "&order=" + order)
+			equal(t, kind+" by "+order+": offers", len(list), len(api.list(path)))
 			for n := 1; n < len(list); n++ {
 				before, knownBefore := key(list[n-1])
 				after, known := key(list[n])

@@ -1,7 +1,6 @@
 package simulator_test
 
 import (
-	"bytes"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,20 +14,20 @@ import (
 // HTTP: paths, methods, bodies, CORS and caches.
 
 func TestHTTP_UnknownPaths(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for _, path := range []string{
 		"", "/", "/nothing", "/me/", "//me", "/me/x", "/ME", "/instances/", "/instances//start", "/instances/x/restart",
 		"/instances/a%2Fb/c/d", "/offers/", "/instances/..%2f..", "/instances/%00", "/transactions/1", "/auth",
 		"/auth/device/", "/openapi.yaml", "/control/health",
 	} {
-		r.get(path).failsWith("not_found")
+		api.get(path).failsWith("not_found")
 	}
 	// Ids that need escapes, on all operations that have one.
 	for _, op := range apidoc.Operations {
 		for _, id := range []string{"none", "ins_000000000000", "%D0%B9", "a%2Fb", "%20", "%2e%2e", "x%00",
 			strings.Repeat("x", 2000)} {
 			if path := strings.NewReplacer("{id}", id, "{slug}", id).Replace(op.Path); path != op.Path {
-				r.do(op.Method, path, m{"name": "x"}).failsWith("not_found")
+				api.do(op.Method, path, object{"name": "x"}).failsWith("not_found")
 			}
 		}
 	}
@@ -36,16 +35,16 @@ func TestHTTP_UnknownPaths(t *testing.T) {
 
 // Only the listed operations exist: no top-up, no payment, and no other method of a listed path.
 func TestHTTP_OnlyListedOperations(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for _, path := range []string{"/topup", "/top-up", "/payments", "/charges", "/balance/topup",
 		"/transactions/topup"} {
-		r.post(path, m{"amount_kop": 100}).failsWith("not_found")
+		api.post(path, object{"amount_kop": 100}).failsWith("not_found")
 	}
 	listed := map[string][]string{}
 	for _, op := range apidoc.Operations {
 		listed[op.Path] = append(listed[op.Path], op.Method)
 	}
-	id := text(r.booted(nil), "id")
+	id := api.runningInstance(nil).text("id")
 	for pattern, known := range listed {
 		path := strings.NewReplacer("{id}", id, "{slug}", "ubuntu").Replace(pattern)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
@@ -53,10 +52,10 @@ func TestHTTP_OnlyListedOperations(t *testing.T) {
 			if slices.Contains(known, method) {
 				continue
 			}
-			a := r.do(method, path, nil).want(http.StatusMethodNotAllowed)
+			a := api.do(method, path, nil).want(http.StatusMethodNotAllowed)
 			allow := strings.Split(a.header.Get("Allow"), ", ")
 			slices.Sort(allow)
-			equal(t, a.request+": Allow", short(allow), short(slices.Sorted(slices.Values(known))))
+			equal(t, a.request+": Allow", asJSON(allow), asJSON(slices.Sorted(slices.Values(known))))
 			if method != http.MethodHead {
 				a.failsWithStatus(http.StatusMethodNotAllowed, "not_found")
 			}
@@ -65,22 +64,22 @@ func TestHTTP_OnlyListedOperations(t *testing.T) {
 }
 
 // bodied returns operations with a body and a valid body for each.
-func bodied() map[string]m {
-	return map[string]m{
+func bodied() map[string]object {
+	return map[string]object{
 		"/templates": {"name": "mine", "image": "a/b:1"}, "/ssh-keys": {"public_key": publicKey(1)},
 		"/api-keys": {"name": "x", "scopes": []string{"user:read"}}, "/auth/device": {"client_name": "x"},
 	}
 }
 
 func TestHTTP_BodyNotJSONObject(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for path := range bodied() {
 		for _, body := range []string{
 			`{"name":`, `{} x`, `{}{}`, `[]`, `"x"`, `null`, `1`, "hello", strings.Repeat("[", 100_000),
 			strings.Repeat(`{"a":`, 100_000), "{\"name\":\"\xff\xfe\"}", "\x00", `{'name': 'x'}`, `{} // x`,
 			`{"name": 1e999, "client_name": 1e999}`,
 		} {
-			a := r.raw(http.MethodPost, "/api/v1"+path, strings.NewReader(body))
+			a := api.post(path, body)
 			a.request += " " + body[:min(len(body), 20)]
 			a.invalid("")
 		}
@@ -88,29 +87,28 @@ func TestHTTP_BodyNotJSONObject(t *testing.T) {
 }
 
 func TestHTTP_BodyMediaType(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for path, body := range bodied() {
 		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
 			"multipart/form-data; boundary=x", "application/xml", "json", "application/json; charset=koi8-r"} {
-			a := r.with("Content-Type", mediaType).post(path, m{})
+			a := api.withHeader("Content-Type", mediaType).post(path, object{})
 			a.request += " as " + mediaType
 			a.invalid("")
 		}
 		for _, mediaType := range []string{"application/json", "application/json; charset=utf-8",
 			"Application/JSON;charset=UTF-8"} {
-			a := r.with("Content-Type", mediaType).post(path, body)
-			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.raw)
+			a := api.withHeader("Content-Type", mediaType).post(path, body)
+			check(t, a.status/100 == 2, "%s as %s: %d %s", a.request, mediaType, a.status, a.body)
 		}
 	}
 }
 
 // What HTTP allows and the contract does not describe: bodies of any size, without use, and left out.
 func TestHTTP_BodySize(t *testing.T) {
-	r := newAccount(t, func(c *simulator.Config) { c.Wrap = nil })
+	api := newFundedClient(t, func(c *simulator.Config) { c.Wrap = nil })
 	send := func(size int) response {
-		body := []byte(`{"name":"x","scopes":["user:read"]}`)
-		body = append(body, bytes.Repeat([]byte(" "), size-len(body))...)
-		return r.raw(http.MethodPost, "/api/v1"+"/api-keys", bytes.NewReader(body))
+		const body = `{"name":"x","scopes":["user:read"]}`
+		return api.post("/api-keys", body+strings.Repeat(" ", size-len(body)))
 	}
 	const limit = 1 << 20
 	send(limit).created()
@@ -118,32 +116,33 @@ func TestHTTP_BodySize(t *testing.T) {
 		send(size).failsWithStatus(http.StatusRequestEntityTooLarge, "validation_error")
 	}
 	for _, body := range []string{"{}", "garbage", strings.Repeat("x", 4096)} {
-		r.raw(http.MethodGet, "/api/v1"+"/me", strings.NewReader(body)).ok()
-		r.raw(http.MethodDelete, "/api/v1"+"/ssh-keys/x", strings.NewReader(body)).failsWith("not_found")
+		api.do(http.MethodGet, "/me", body).ok()
+		api.do(http.MethodDelete, "/ssh-keys/x", body).failsWith("not_found")
 	}
-	r.as("").post("/auth/device", nil).ok()
-	r.post("/templates", nil).invalid("name")
+	api.withKey("").post("/auth/device", nil).ok()
+	api.post("/templates", nil).invalid("name")
 }
 
 // The document does not say that unknown fields are refused, so they are ignored like unknown query parameters.
 func TestHTTP_UnknownFieldsIgnored(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	bodies := bodied()
-	bodies["/instances"] = r.rentBody()
+	bodies["/instances"] = api.instanceBody(nil)
 	for path, body := range bodies {
 		body = maps.Clone(body)
 		body["surprise"] = true
-		a := r.with("Idempotency-Key", "key").post(path, body)
-		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.raw)
+		a := api.withHeader("Idempotency-Key", "key").post(path, body)
+		check(t, a.status/100 == 2, "%s with an unknown field: %d %.200s", path, a.status, a.body)
 	}
-	r.get("/me?surprise=1&surprise=2").ok()
+	api.get("/me?surprise=1&surprise=2").ok()
 }
 
 // preflight sends the CORS preflight request of a browser.
-func (r *rig) preflight(method, path string) response {
-	r.t.Helper()
-	return r.as("").with("Origin", "https://page.example").with("Access-Control-Request-Method", method).
-		with("Access-Control-Request-Headers", "accept-language").do(http.MethodOptions, path, nil)
+func (api *client) preflight(method, path string) response {
+	api.t.Helper()
+	return api.withKey("").withHeader("Origin", "https://page.example").
+		withHeader("Access-Control-Request-Method", method).
+		withHeader("Access-Control-Request-Headers", "accept-language").do(http.MethodOptions, path, nil)
 }
 
 func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-Origin") == "*" }
@@ -151,12 +150,12 @@ func allowsOrigin(a response) bool { return a.header.Get("Access-Control-Allow-O
 // Pages of other origins can read exactly the public GET endpoints, also their errors and a 429 with its Retry-After.
 // Only lists are cached, for 60 seconds; all other responses are not stored.
 func TestHTTP_CORSAndCache(t *testing.T) {
-	r := newAccount(t)
-	offer := text(r.rentBody(), "offer_id")
+	api := newFundedClient(t)
+	offer := api.instanceBody(nil).text("offer_id")
 	for _, op := range apidoc.Operations {
 		path := strings.NewReplacer("{id}", offer, "{slug}", "none").Replace(op.Path)
 		public := op.Method == http.MethodGet && (op.Scope == "public" || op.Scope == "optional")
-		for _, from := range []*rig{r, r.as("")} {
+		for _, from := range []*client{api, api.withKey("")} {
 			a := from.do(op.Method, path, nil)
 			equal(t, a.request+": read by any page", allowsOrigin(a), public)
 			cache := "no-store"
@@ -168,17 +167,17 @@ func TestHTTP_CORSAndCache(t *testing.T) {
 			}
 			equal(t, a.request+": Cache-Control", a.header.Get("Cache-Control"), cache)
 		}
-		p := r.preflight(op.Method, path)
+		p := api.preflight(op.Method, path)
 		methods := p.header.Get("Access-Control-Allow-Methods")
 		equal(t, p.request+" "+op.Method, allowsOrigin(p) && strings.Contains(methods, op.Method), public)
 		if public {
 			check(t, p.status/100 == 2 && methods == "GET, OPTIONS", "%s: %d, methods %q", p.request, p.status, methods)
 		}
 	}
-	equal(t, "Vary", r.get("/templates").header.Get("Vary"), "Authorization")
-	check(t, allowsOrigin(r.get("/offers?limit=0")), "a refusal of /offers that no page can read")
-	r.SetRateLimit(1, 1)
-	for _, from := range []*rig{r, r.as("")} {
+	equal(t, "Vary", api.get("/templates").header.Get("Vary"), "Authorization")
+	check(t, allowsOrigin(api.get("/offers?limit=0")), "a refusal of /offers that no page can read")
+	api.SetRateLimit(1, 1)
+	for _, from := range []*client{api, api.withKey("")} {
 		from.get("/nothing")
 		for path, public := range map[string]bool{"/gpus": true, "/offers": true, "/templates": true,
 			"/offers/" + offer: true, "/me": false, "/nothing": false} {
@@ -192,11 +191,11 @@ func TestHTTP_CORSAndCache(t *testing.T) {
 
 // Chapter "Versioning": the address ends with the version, and the schema is served there.
 func TestHTTP_Version(t *testing.T) {
-	r := newAccount(t)
-	schema := r.as("").get("/openapi.json").ok()
-	equal(t, "info.version", text(schema, "info.version"), "1.0.0")
+	api := newFundedClient(t)
+	schema := api.withKey("").get("/openapi.json").ok()
+	equal(t, "info.version", schema.text("info.version"), "1.0.0")
 	for _, op := range apidoc.Operations {
-		methods, _ := schema["paths"].(m)[op.Path].(m)
+		methods, _ := schema.object("paths")[op.Path].(map[string]any)
 		check(t, methods[strings.ToLower(op.Method)] != nil, "the schema has no %s %s", op.Method, op.Path)
 	}
 }

@@ -29,32 +29,32 @@ func exhaustLimit(t *testing.T, limit int, ask func() response) {
 }
 
 func TestLimit_PerKey(t *testing.T) {
-	r := newAccount(t)
-	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
-	second, _ := r.newKey(scopes...)
-	r.Advance(61 * time.Second)
-	exhaustLimit(t, 120, func() response { return r.get("/me") })
+	api := newFundedClient(t)
+	api.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
+	second, _ := api.newKey(scopes...)
+	api.Advance(61 * time.Second)
+	exhaustLimit(t, 120, func() response { return api.get("/me") })
 	// Each key has its own limit, and so does the address.
-	r.as(second).get("/me").ok()
-	r.as("").get("/gpus").ok()
+	api.withKey(second).get("/me").ok()
+	api.withKey("").get("/gpus").ok()
 	// A request over the limit has no effect.
-	r.post("/ssh-keys", m{"public_key": publicKey(9)}).failsWith("rate_limited")
-	equal(t, "SSH keys made beyond the limit", len(r.as(second).list("/ssh-keys")), 0)
+	api.post("/ssh-keys", object{"public_key": publicKey(9)}).failsWith("rate_limited")
+	equal(t, "SSH keys made beyond the limit", len(api.withKey(second).list("/ssh-keys")), 0)
 	// After Retry-After, a request succeeds.
-	r.Advance(time.Duration(r.get("/me").headerNumber("Retry-After")) * time.Second)
-	r.get("/me").ok()
+	api.Advance(time.Duration(api.get("/me").headerNumber("Retry-After")) * time.Second)
+	api.get("/me").ok()
 }
 
 func TestLimit_PerAddress(t *testing.T) {
-	r := newAccount(t)
-	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
-	anonymous := r.as("")
+	api := newFundedClient(t)
+	api.control(http.MethodPost, "/reset", nil).want(http.StatusOK) // sets the default limits
+	anonymous := api.withKey("")
 	paths := []string{"/gpus", "/offers?limit=1", "/templates?limit=1", "/me", "/nothing"}
 	n := 0
 	exhaustLimit(t, 60, func() response { n++; return anonymous.get(paths[n%len(paths)]) })
-	anonymous.post("/auth/device", m{}).failsWith("rate_limited")
-	anonymous.with("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
-	r.get("/me").ok()
-	r.Advance(time.Minute)
+	anonymous.post("/auth/device", object{}).failsWith("rate_limited")
+	anonymous.withHeader("Authorization", "Bearer wrong").get("/gpus").failsWith("rate_limited")
+	api.get("/me").ok()
+	api.Advance(time.Minute)
 	anonymous.get("/gpus").ok()
 }

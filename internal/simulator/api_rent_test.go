@@ -13,223 +13,209 @@ import (
 // The details of POST /instances, in the order of the document. The random histories test prices and funds.
 
 // rentOnce creates an instance with a new Idempotency-Key and destroys it.
-func (r *rig) rentOnce(body m) response {
-	r.t.Helper()
-	return r.removing("/instances", "id", func(body m) response { return r.create(unique("k"), body) })(body)
+func (api *client) rentOnce(body object) response {
+	api.t.Helper()
+	create := func(body object) response { return api.create(unique("k"), body) }
+	return api.createAndDelete("/instances", "id", create)(body)
 }
 
 func TestRent_IdempotencyKeyBounds(t *testing.T) {
-	r := newAccount(t)
-	body := r.rentBody()
-	r.post("/instances", body).invalid("Idempotency-Key")
+	api := newFundedClient(t)
+	body := api.instanceBody(nil)
+	api.post("/instances", body).invalid("Idempotency-Key")
 	for _, key := range []string{"", strings.Repeat("k", 65), strings.Repeat("k", 1000)} {
-		r.create(key, body).invalid("Idempotency-Key")
+		api.create(key, body).invalid("Idempotency-Key")
 	}
-	equal(t, "instances", len(r.list("/instances?status=all")), 0)
+	equal(t, "instances", len(api.list("/instances?status=all")), 0)
 	for _, key := range []string{"k", strings.Repeat("k", 64), "a b/c?d=e:f"} {
-		r.create(key, r.rentBody()).created()
+		api.create(key, api.instanceBody(nil)).created()
 	}
 }
 
 func TestRent_Bounds(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	var keys []any
 	for n := range 11 {
-		keys = append(keys, r.newSSHKey(byte(n))["id"])
+		keys = append(keys, api.newSSHKey(byte(n))["id"])
 	}
-	body := r.rentBodyWithDisk(2000)
-	checkBounds("InstanceCreate", body, r.rentOnce)
-	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, r.rentOnce)
-	checkField(body, "offer_id", nil, []any{""}, r.rentOnce)
-	checkField(body, "template", nil, []any{""}, r.rentOnce)
-	equal(t, "instances left", len(r.list("/instances")), 0)
+	body := api.instanceBody(object{"offer_id": api.list("/offers?type=interruptible&min_disk_gb=2000")[0]["id"]})
+	checkBounds("InstanceCreate", body, api.rentOnce)
+	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, api.rentOnce)
+	checkField(body, "offer_id", nil, []any{""}, api.rentOnce)
+	checkField(body, "template", nil, []any{""}, api.rentOnce)
+	equal(t, "instances left", len(api.list("/instances")), 0)
 }
 
 // The disk must be at least the template's minimum and at most the disk of the server.
 func TestRent_DiskOfTemplateAndServer(t *testing.T) {
-	r := newAccount(t)
-	for _, template := range r.as("").list("/templates") {
-		if least := integer(template, "min_disk_gb"); least > 10 && text(template, "slug") != "custom" {
-			body := r.rentBody()
-			body["template"] = template["slug"]
-			checkField(body, "disk_gb", []any{least}, []any{least - 1}, r.rentOnce)
+	api := newFundedClient(t)
+	for _, template := range api.withKey("").list("/templates") {
+		if least := template.integer("min_disk_gb"); least > 10 && template.text("slug") != "custom" {
+			body := api.instanceBody(object{"template": template["slug"]})
+			checkField(body, "disk_gb", []any{least}, []any{least - 1}, api.rentOnce)
 		}
 	}
-	small := r.list("/offers")
-	small = slices.DeleteFunc(small, func(o m) bool {
-		most := integer(o, "disk.max_gb")
+	small := api.list("/offers")
+	small = slices.DeleteFunc(small, func(o object) bool {
+		most := o.integer("disk.max_gb")
 		return most == 0 || most >= 2000
 	})
 	for _, o := range small[:5] {
-		most := integer(o, "disk.max_gb")
-		checkField(m{"offer_id": o["id"], "template": "ubuntu"}, "disk_gb", []any{most}, []any{most + 1}, r.rentOnce)
+		most := o.integer("disk.max_gb")
+		checkField(object{"offer_id": o["id"], "template": "ubuntu"}, "disk_gb", []any{most}, []any{most + 1}, api.rentOnce)
 	}
 }
 
 // Only the custom template accepts an image.
 func TestRent_CustomImage(t *testing.T) {
-	r := newAccount(t)
-	body := r.rentBody()
-	for _, template := range []string{"ubuntu", r.newTemplate()} {
+	api := newFundedClient(t)
+	body := api.instanceBody(nil)
+	for _, template := range []string{"ubuntu", api.newTemplate()} {
 		body["template"] = template
-		checkField(body, "image", nil, []any{"alpine:3"}, r.rentOnce)
+		checkField(body, "image", nil, []any{"alpine:3"}, api.rentOnce)
 	}
 	body["template"] = "custom"
-	checkField(body, "image", []any{"ghcr.io/team/app:1"}, []any{"", "no tag"}, r.rentOnce)
+	checkField(body, "image", []any{"ghcr.io/team/app:1"}, []any{"", "no tag"}, api.rentOnce)
 	body["image"] = "ghcr.io/team/app:1"
-	equal(t, "image", text(r.create(unique("custom"), body).created(), "image"), "ghcr.io/team/app:1")
+	equal(t, "image", api.create(unique("custom"), body).created().text("image"), "ghcr.io/team/app:1")
 }
 
 // An error creates nothing and does not use up the key.
 func TestRent_Errors(t *testing.T) {
-	r := newAccount(t)
-	body := r.rentBody()
-	offer := text(body, "offer_id")
-	with := func(field string, value any) m {
-		other := r.rentBody()
-		other[field] = value
-		return other
-	}
-	withoutBid := r.list("/offers")
-	withoutBid = slices.DeleteFunc(withoutBid, func(o m) bool { return at(o, "price.interruptible_kop_h") != nil })
-	account := func(set m) func() { return func() { r.setAccount(set) } }
-	market := func(set m) func() { return func() { r.setOffer(offer, set) } }
-	r.setAccount(m{"balance_kop": 10_000_000})
+	api := newFundedClient(t)
+	body := api.instanceBody(nil)
+	offer := body.text("offer_id")
+	withoutBid := api.list("/offers")
+	withoutBid = slices.DeleteFunc(withoutBid, func(o object) bool { return o.value("price.interruptible_kop_h") != nil })
+	account := func(set object) func() { return func() { api.setAccount(set) } }
+	market := func(set object) func() { return func() { api.setOffer(offer, set) } }
+	api.setAccount(object{"balance_kop": 10_000_000})
 	for _, c := range []struct {
 		code, reason string
-		body         m
+		body         object
 		set, restore func()
 	}{
-		{"not_found", "", with("offer_id", "none"), nil, nil},
-		{"not_found", "", with("template", "none"), nil, nil},
-		{"validation_error", "", with("disk_gb", 1), nil, nil},
-		{"validation_error", "", m{"offer_id": withoutBid[0]["id"], "template": "ubuntu", "disk_gb": 10,
-			"type": "interruptible"}, nil, nil},
-		{"insufficient_funds", "", body, account(m{"balance_kop": 0}), account(m{"balance_kop": 10_000_000})},
-		{"forbidden", "email_not_verified", body, account(m{"email_verified": false}),
-			account(m{"email_verified": true})},
-		{"conflict", "", body, account(m{"max_instances": 0}), account(m{"max_instances": 2})},
-		{"conflict", "", body, market(m{"available": false}), market(m{"available": true})},
-		{"provider_unavailable", "", body, market(m{"online": false}), market(m{"online": true})},
+		{"not_found", "", api.instanceBody(object{"offer_id": "none"}), nil, nil},
+		{"not_found", "", api.instanceBody(object{"template": "none"}), nil, nil},
+		{"validation_error", "", api.instanceBody(object{"disk_gb": 1}), nil, nil},
+		{"validation_error", "", api.instanceBody(object{"offer_id": withoutBid[0]["id"], "type": "interruptible"}), nil,
+			nil},
+		{"insufficient_funds", "", body, account(object{"balance_kop": 0}), account(object{"balance_kop": 10_000_000})},
+		{"forbidden", "email_not_verified", body, account(object{"email_verified": false}),
+			account(object{"email_verified": true})},
+		{"conflict", "", body, account(object{"max_instances": 0}), account(object{"max_instances": 2})},
+		{"conflict", "", body, market(object{"available": false}), market(object{"available": true})},
+		{"provider_unavailable", "", body, market(object{"online": false}), market(object{"online": true})},
 	} {
 		if c.set != nil {
 			c.set()
 		}
-		equal(t, "details.reason", text(r.create("the key", c.body).failsWith(c.code), "reason"), c.reason)
+		equal(t, "details.reason", api.create("the key", c.body).failsWith(c.code).text("reason"), c.reason)
 		if c.restore != nil {
 			c.restore()
 		}
 	}
-	equal(t, "instances", len(r.list("/instances?status=all")), 0)
-	r.create("the key", body).created()
+	equal(t, "instances", len(api.list("/instances?status=all")), 0)
+	api.create("the key", body).created()
 
-	r.create(unique("k"), body).failsWith("conflict") // the offer is taken
-	second := r.create(unique("k"), r.rentBody()).created()
-	r.create(unique("k"), r.rentBody()).failsWith("conflict") // the limit of instances
-	r.destroy(text(second, "id"))
-	r.create(unique("k"), r.rentBody()).created()
+	api.create(unique("k"), body).failsWith("conflict") // the offer is taken
+	second := api.createInstance(nil)
+	api.create(unique("k"), api.instanceBody(nil)).failsWith("conflict") // the limit of instances
+	api.destroy(second.text("id"))
+	api.createInstance(nil)
 }
 
 // "409 when the price changed": the price of the rental type differs from the price that the caller was shown last, in
 // a list, by GET /offers/{id} or in the details of an earlier 409. Offers are public, so requests without a key count
 // as well.
 func TestRent_PriceChanged(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for where, look := range map[string]func(offer string){
-		"in a list":                func(string) { r.list("/offers") },
-		"alone":                    func(offer string) { r.get("/offers/" + offer).ok() },
-		"alone, without a key":     func(offer string) { r.as("").get("/offers/" + offer).ok() },
-		"in a list of other types": func(string) { r.as("").list("/offers?type=interruptible") },
+		"in a list":                func(string) { api.list("/offers") },
+		"alone":                    func(offer string) { api.get("/offers/" + offer).ok() },
+		"alone, without a key":     func(offer string) { api.withKey("").get("/offers/" + offer).ok() },
+		"in a list of other types": func(string) { api.withKey("").list("/offers?type=interruptible") },
 	} {
 		for _, kind := range []string{"on_demand", "interruptible"} {
 			for _, change := range []int64{1, -1} {
 				what := fmt.Sprintf("%s price shown %s, changed by %d", kind, where, change)
-				body := r.rentBody()
-				body["type"] = kind
-				offer := text(body, "offer_id")
-				price := integer(r.get("/offers/"+offer).ok(), "price."+kind+"_kop_h") + change
-				r.reset()
+				body := api.instanceBody(object{"type": kind})
+				offer := body.text("offer_id")
+				price := api.get("/offers/"+offer).ok().integer("price."+kind+"_kop_h") + change
+				api.reset()
 				look(offer)
-				r.setOffer(offer, m{kind + "_kop_h": price})
+				api.setOffer(offer, object{kind + "_kop_h": price})
 				key := unique("k")
-				details := r.create(key, body).failsWith("conflict")
-				equal(t, what+": details.price_kop_h", integer(details, "price_kop_h"), price)
+				details := api.create(key, body).failsWith("conflict")
+				equal(t, what+": details.price_kop_h", details.integer("price_kop_h"), price)
 				// The error shows the new price and does not use up the key.
-				o := r.create(key, body).created()
-				equal(t, what+": running_kop_h", integer(o, "price.running_kop_h"), price)
-				r.reset()
+				o := api.create(key, body).created()
+				equal(t, what+": running_kop_h", o.integer("price.running_kop_h"), price)
+				api.reset()
 			}
 		}
 	}
 }
 
-// reset resets the service, including shown prices, and lifts the rate limits.
-func (r *rig) reset() {
-	r.t.Helper()
-	r.control(http.MethodPost, "/reset", nil).want(http.StatusOK)
-	r.SetRateLimit(0, 0)
-}
-
 // Price changes that do not affect the shown price cause no conflict.
 func TestRent_PriceNotChanged(t *testing.T) {
-	r := newAccount(t)
-	body := r.rentBody()
-	offer := text(body, "offer_id")
-	price := integer(r.get("/offers/"+offer).ok(), "price.on_demand_kop_h")
-	r.setOffer(offer, m{"interruptible_kop_h": 1})
-	r.setOffer(offer, m{"on_demand_kop_h": price + 5})
-	r.setOffer(offer, m{"on_demand_kop_h": price})
-	equal(t, "restored price", integer(r.create(unique("k"), body).created(), "price.running_kop_h"), price)
+	api := newFundedClient(t)
+	body := api.instanceBody(nil)
+	offer := body.text("offer_id")
+	price := api.get("/offers/" + offer).ok().integer("price.on_demand_kop_h")
+	api.setOffer(offer, object{"interruptible_kop_h": 1})
+	api.setOffer(offer, object{"on_demand_kop_h": price + 5})
+	api.setOffer(offer, object{"on_demand_kop_h": price})
+	equal(t, "restored price", api.create(unique("k"), body).created().integer("price.running_kop_h"), price)
 
-	body = r.rentBody()
-	r.reset()
-	r.setOffer(text(body, "offer_id"), m{"on_demand_kop_h": price + 9})
-	o := r.create(unique("k"), body).created()
-	equal(t, "price that was not shown", integer(o, "price.running_kop_h"), price+9)
+	body = api.instanceBody(nil)
+	api.reset()
+	api.setOffer(body.text("offer_id"), object{"on_demand_kop_h": price + 9})
+	o := api.create(unique("k"), body).created()
+	equal(t, "price that was not shown", o.integer("price.running_kop_h"), price+9)
 }
 
 // A repeated create returns the instance, whatever the state of the instance, the market and the account is.
 func TestRent_Replay(t *testing.T) {
-	r := newAccount(t)
-	body, other := r.rentBody(), r.rentBody()
-	body["template"] = r.newTemplate()
-	other["offer_id"], other["disk_gb"] = r.list("/offers?order=-price")[0]["id"], 50
-	first := r.create("the key", body).want(http.StatusCreated)
+	api := newFundedClient(t)
+	body := api.instanceBody(object{"template": api.newTemplate()})
+	other := api.instanceBody(object{"offer_id": api.list("/offers?order=-price")[0]["id"], "disk_gb": 50})
+	first := api.create("the key", body).want(http.StatusCreated)
 	equal(t, "Idempotent-Replayed of a creation", first.header.Get("Idempotent-Replayed"), "")
-	id := text(first.object(), "id")
+	id := first.object().text("id")
 	replay := func(when string) {
 		t.Helper()
-		for _, body := range []m{body, other} {
-			a := r.create("the key", body).want(http.StatusOK)
+		for _, body := range []object{body, other} {
+			a := api.create("the key", body).want(http.StatusOK)
 			equal(t, when+": Idempotent-Replayed", a.header.Get("Idempotent-Replayed"), "true")
-			equal(t, when+": the instance", short(a.object()), short(r.fields(id)))
+			equal(t, when+": the instance", asJSON(a.object()), asJSON(api.instance(id)))
 		}
 	}
 	replay("at once")
-	r.waitFor(id, "running")
-	r.delete("/templates/" + text(body, "template")).want(http.StatusNoContent)
+	api.waitFor(id, "running")
+	api.delete("/templates/" + body.text("template")).want(http.StatusNoContent)
 	replay("template deleted")
-	r.setAccount(m{"max_instances": 1, "email_verified": false})
+	api.setAccount(object{"max_instances": 1, "email_verified": false})
 	replay("limit of instances reached")
-	r.setOffer(text(body, "offer_id"), m{"available": false, "on_demand_kop_h": 99})
+	api.setOffer(body.text("offer_id"), object{"available": false, "on_demand_kop_h": 99})
 	replay("offer not available")
 	for _, status := range statuses {
-		r.setInstance(id, m{"status": status})
+		api.setInstance(id, object{"status": status})
 		replay("status " + status)
 	}
-	r.Advance(30 * 24 * time.Hour)
-	r.setAccount(m{"balance_kop": 0})
+	api.Advance(30 * 24 * time.Hour)
+	api.setAccount(object{"balance_kop": 0})
 	replay("a month later, without money")
-	equal(t, "instances", len(r.list("/instances?status=all")), 1)
-	r.setAccount(m{"balance_kop": 10_000_000, "email_verified": true})
-	r.create("another key", other).created()
+	equal(t, "instances", len(api.list("/instances?status=all")), 1)
+	api.setAccount(object{"balance_kop": 10_000_000, "email_verified": true})
+	api.create("another key", other).created()
 }
 
 // Of concurrent creates with one key, one creates an instance and the others return it. Of concurrent creates for one
 // offer, one succeeds and the others fail with a conflict.
 func TestRent_Race(t *testing.T) {
-	r := newAccount(t)
-	offers := r.list("/offers")
+	api := newFundedClient(t)
+	offers := api.list("/offers")
 	concurrently := func(create func(n int) response) (created int, others []response) {
 		responses := make([]response, 24)
 		var wg sync.WaitGroup
@@ -241,15 +227,15 @@ func TestRent_Race(t *testing.T) {
 		return 24 - len(others), others
 	}
 	created, replays := concurrently(func(n int) response {
-		return r.create("one key", m{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
+		return api.create("one key", object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
 	})
-	all := r.list("/instances?status=all")
+	all := api.list("/instances?status=all")
 	check(t, created == 1 && len(all) == 1, "%d responses 201, %d instances", created, len(all))
 	for _, a := range replays {
-		equal(t, "id of a replay", text(a.want(http.StatusOK).object(), "id"), text(all[0], "id"))
+		equal(t, "id of a replay", a.want(http.StatusOK).object().text("id"), all[0].text("id"))
 	}
-	body := r.rentBody()
-	created, conflicts := concurrently(func(n int) response { return r.create(fmt.Sprint(n), body) })
+	body := api.instanceBody(nil)
+	created, conflicts := concurrently(func(n int) response { return api.create(fmt.Sprint(n), body) })
 	equal(t, "responses 201 for one server", created, 1)
 	for _, a := range conflicts {
 		a.failsWith("conflict")

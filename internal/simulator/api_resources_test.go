@@ -39,7 +39,7 @@ func (v values) allow(path string, fields []apidoc.Field) {
 }
 
 // remove removes the values of an object.
-func (v values) remove(path string, fields []apidoc.Field, o m) {
+func (v values) remove(path string, fields []apidoc.Field, o object) {
 	for _, f := range fields {
 		at := path + "." + f.Name
 		value, present := o[f.Name]
@@ -54,11 +54,11 @@ func (v values) remove(path string, fields []apidoc.Field, o m) {
 		switch value := value.(type) {
 		case string:
 			delete(v, at+"="+value)
-		case m:
+		case map[string]any:
 			v.remove(at, members(f), value)
 		case []any:
 			for _, element := range value {
-				if inner, isObject := element.(m); isObject {
+				if inner, isObject := element.(map[string]any); isObject {
 					v.remove(at, members(f), inner)
 				}
 			}
@@ -69,70 +69,72 @@ func (v values) remove(path string, fields []apidoc.Field, o m) {
 // TestResources_EveryValueOccurs causes every value that the tables of the document allow: each field with a value,
 // with null if it is nullable, and each value of an enum. The contract checks that no other values occur.
 func TestResources_EveryValueOccurs(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	missing := map[string]values{}
 	for _, table := range []string{"User", "Balance", "Transaction", "GpuModel", "Template", "SshKey", "Instance",
 		"InstanceLogs", "ApiKey", "ApiKeyCreated", "DeviceCode", "DeviceToken"} {
 		missing[table] = values{}
 		missing[table].allow(table, apidoc.Fields(table))
 	}
-	see := func(table string, ms ...m) {
+	see := func(table string, ms ...object) {
 		for _, o := range ms {
 			missing[table].remove(table, apidoc.Fields(table), o)
 		}
 	}
-	see("User", r.get("/me").ok())
-	r.setAccount(m{"email_verified": false})
-	equal(t, "email_verified", r.get("/me").ok()["email_verified"], any(false))
-	r.setAccount(m{"email_verified": true})
-	see("Balance", r.get("/balance").ok())
+	see("User", api.get("/me").ok())
+	api.setAccount(object{"email_verified": false})
+	equal(t, "email_verified", api.get("/me").ok()["email_verified"], any(false))
+	api.setAccount(object{"email_verified": true})
+	see("Balance", api.get("/balance").ok())
 
-	models := r.list("/gpus")
-	for _, o := range r.list("/offers?gpu=" + text(models[0], "slug")) {
-		r.setOffer(text(o, "id"), m{"available": false})
+	models := api.list("/gpus")
+	for _, o := range api.list("/offers?gpu=" + models[0].text("slug")) {
+		api.setOffer(o.text("id"), object{"available": false})
 	}
-	see("GpuModel", append(models, r.list("/gpus")...)...)
-	r.post("/templates", m{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": m{"A": "b"}})
-	see("Template", r.list("/templates")...)
-	r.newSSHKey(1)
-	see("SshKey", r.list("/ssh-keys")...)
+	see("GpuModel", append(models, api.list("/gpus")...)...)
+	api.post("/templates", object{"name": "mine", "image": "alpine:3", "onstart": "sleep 1", "env": object{"A": "b"}})
+	see("Template", api.list("/templates")...)
+	api.newSSHKey(1)
+	see("SshKey", api.list("/ssh-keys")...)
 
-	for _, template := range r.list("/templates") {
-		if text(template, "slug") != "custom" {
-			id := text(r.rented(m{"template": template["slug"], "disk_gb": 100, "name": "n",
-				"type": "interruptible"}), "id")
-			see("Instance", r.fields(id))
-			r.Advance(time.Minute)
-			see("Instance", r.fields(id))
+	for _, template := range api.list("/templates") {
+		if template.text("slug") != "custom" {
+			id := api.createInstance(object{"template": template["slug"], "disk_gb": 100, "name": "n",
+				"type": "interruptible"}).text(
+				"id")
+
+			see("Instance", api.instance(id))
+			api.Advance(time.Minute)
+			see("Instance", api.instance(id))
 		}
 	}
 	var paid string // an instance whose traffic costs money
-	for _, o := range r.list("/offers") {
-		if paid == "" && integer(o, "price.traffic_kop_gb") > 0 {
-			paid = text(r.booted(m{"offer_id": o["id"]}), "id")
+	for _, o := range api.list("/offers") {
+		if paid == "" && o.integer("price.traffic_kop_gb") > 0 {
+			paid = api.runningInstance(object{"offer_id": o["id"]}).text("id")
 		}
 	}
-	r.setInstance(paid, m{"traffic_gb": 100})
-	r.action(paid, "stop").ok()
-	r.waitFor(paid, "stopped")
-	see("InstanceLogs", r.get("/instances/"+paid+"/logs").ok())
-	see("Balance", r.get("/balance").ok())
+	api.setInstance(paid, object{"traffic_gb": 100})
+	api.action(paid, "stop").ok()
+	api.waitFor(paid, "stopped")
+	see("InstanceLogs", api.get("/instances/"+paid+"/logs").ok())
+	see("Balance", api.get("/balance").ok())
 	for _, status := range statuses {
-		r.setInstance(paid, m{"status": status})
-		see("Instance", r.fields(paid))
+		api.setInstance(paid, object{"status": status})
+		see("Instance", api.instance(paid))
 	}
-	id := text(r.booted(nil), "id")
-	r.delete("/instances/" + id).ok()
-	see("Instance", r.fields(id))
-	see("Transaction", r.list("/transactions")...)
+	id := api.runningInstance(nil).text("id")
+	api.delete("/instances/" + id).ok()
+	see("Instance", api.instance(id))
+	see("Transaction", api.list("/transactions")...)
 
-	see("ApiKeyCreated", r.post("/api-keys", m{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
-		r.post("/api-keys", m{"name": "b", "scopes": scopes}).created())
-	login := r.login()
+	see("ApiKeyCreated", api.post("/api-keys", object{"name": "a", "scopes": scopes, "expires_in_days": 1}).created(),
+		api.post("/api-keys", object{"name": "b", "scopes": scopes}).created())
+	login := api.login()
 	see("DeviceCode", login)
-	r.decide(login, "approve")
-	see("DeviceToken", r.poll(login).ok())
-	see("ApiKey", r.list("/api-keys")...)
+	api.decide(login, "approve")
+	see("DeviceToken", api.poll(login).ok())
+	see("ApiKey", api.list("/api-keys")...)
 
 	var never []string
 	for _, left := range missing {

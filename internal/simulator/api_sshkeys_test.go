@@ -11,52 +11,49 @@ import (
 // Chapter "SSH keys".
 
 func TestSSHKey_Bounds(t *testing.T) {
-	r := newAccount(t)
-	send := r.removing("/ssh-keys", "id", func(body m) response { return r.post("/ssh-keys", body) })
+	api := newFundedClient(t)
+	send := api.createAndDelete("/ssh-keys", "id", func(body object) response { return api.post("/ssh-keys", body) })
 	private := "-----BEGIN OPENSSH PRIVATE KEY-----\n" +
 		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----\n"
 	key := publicKey(1)
 	kind, rest, _ := strings.Cut(key, " ")
 	blob, _, _ := strings.Cut(rest, " ")
-	body := m{"name": "n", "public_key": key}
+	body := object{"name": "n", "public_key": key}
 	checkBounds("SshKeyCreate", body, send)
 	checkField(body, "public_key", []any{kind + " " + blob, kind + " " + blob + " a comment of words"}, []any{
 		"ssh-ed25519", blob, kind + " !!!", kind + " " + blob[:20], "ssh-rsa " + blob, `command="ls" ` + key,
 		private, strings.ReplaceAll(private, "\n", " "), key + "\n" + publicKey(2),
 	}, send)
-	equal(t, "keys left", len(r.list("/ssh-keys")), 0)
+	equal(t, "keys left", len(api.list("/ssh-keys")), 0)
 }
 
 func TestSSHKey_Created(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	key := publicKey(7)
 	blob, err := base64.StdEncoding.DecodeString(strings.Fields(key)[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(blob)
-	o := r.post("/ssh-keys", m{"name": "ноутбук", "public_key": key}).created()
-	equal(t, "name", text(o, "name"), "ноутбук")
-	equal(t, "type", text(o, "type"), "ssh-ed25519")
-	equal(t, "fingerprint", text(o, "fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
-	check(t, timeOf(o, "created_at").Equal(r.Now()), "created_at %v, now %v", o["created_at"], r.Now())
-	equal(t, "the key in the list", short(r.list("/ssh-keys")), short([]m{o}))
-	again := r.newSSHKey(7)
+	o := api.post("/ssh-keys", object{"name": "ноутбук", "public_key": key}).created()
+	equal(t, "name", o.text("name"), "ноутбук")
+	equal(t, "type", o.text("type"), "ssh-ed25519")
+	equal(t, "fingerprint", o.text("fingerprint"), "SHA256:"+base64.RawStdEncoding.EncodeToString(sum[:]))
+	check(t, o.time("created_at").Equal(api.Now()), "created_at %v, now %v", o["created_at"], api.Now())
+	equal(t, "the key in the list", asJSON(api.list("/ssh-keys")), asJSON([]object{o}))
+	again := api.newSSHKey(7)
 	check(t, again["id"] != o["id"] && again["fingerprint"] == o["fingerprint"], "the same key twice: %v", again)
 }
 
 // A deleted key is not attached to new instances; running instances are unchanged.
 func TestSSHKey_Deleted(t *testing.T) {
-	r := newAccount(t)
-	gone, kept := text(r.newSSHKey(1), "id"), text(r.newSSHKey(2), "id")
-	i := r.booted(nil)
-	r.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
-	r.delete("/ssh-keys/" + gone).failsWith("not_found")
-	check(t, !r.lists("/ssh-keys", gone), "a deleted key is listed")
-	equal(t, "a server that has the key", short(r.fields(text(i, "id"))["ssh"]), short(i["ssh"]))
-	body := r.rentBody()
-	body["ssh_key_ids"] = []any{gone}
-	r.create(unique("deleted-key"), body).invalid("ssh_key_ids")
-	body["ssh_key_ids"] = []any{kept}
-	r.create(unique("live-key"), body).created()
+	api := newFundedClient(t)
+	gone, kept := api.newSSHKey(1).text("id"), api.newSSHKey(2).text("id")
+	i := api.runningInstance(nil)
+	api.delete("/ssh-keys/" + gone).want(http.StatusNoContent)
+	api.delete("/ssh-keys/" + gone).failsWith("not_found")
+	check(t, !api.listHas("/ssh-keys", gone), "a deleted key is listed")
+	equal(t, "a server that has the key", asJSON(api.instance(i.text("id"))["ssh"]), asJSON(i["ssh"]))
+	api.create("deleted-key", api.instanceBody(object{"ssh_key_ids": []any{gone}})).invalid("ssh_key_ids")
+	api.createInstance(object{"ssh_key_ids": []any{kept}})
 }

@@ -6,9 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // The table of states and transitions. The random histories check statuses and charges over time.
+
+// statuses are all statuses of an instance in an order in which they can be set: destroyed is the last one.
+var statuses = append(slices.DeleteFunc(apidoc.Enum("Instance", "status"),
+	func(s string) bool { return s == "destroyed" }), "destroyed")
 
 // checkPath checks that statuses occur in the given order. Some may be missing, because they were too short.
 func checkPath(t *testing.T, what string, seen []string, allowed ...string) {
@@ -25,58 +31,58 @@ func checkPath(t *testing.T, what string, seen []string, allowed ...string) {
 }
 
 // checkBurn checks the burn rate of the balance.
-func (r *rig) checkBurn(when string, want any) {
-	r.t.Helper()
-	equal(r.t, when+": burn_kop_h", short(r.get("/balance").ok()["burn_kop_h"]), short(want))
+func (api *client) checkBurn(when string, want any) {
+	api.t.Helper()
+	equal(api.t, when+": burn_kop_h", asJSON(api.balance()["burn_kop_h"]), asJSON(want))
 }
 
 func TestState_StopAndStart(t *testing.T) {
-	r := newAccount(t)
-	o := r.rented(m{"disk_gb": 200})
-	id := text(o, "id")
-	checkPath(t, "creation", r.waitFor(id, "running"), "creating", "starting", "running")
+	api := newFundedClient(t)
+	o := api.createInstance(object{"disk_gb": 200})
+	id := o.text("id")
+	checkPath(t, "creation", api.waitFor(id, "running"), "creating", "starting", "running")
 	for range 2 {
-		stopped := r.action(id, "stop").ok()
-		equal(t, "desired_state after stop", text(stopped, "desired_state"), "stopped")
-		r.action(id, "stop").failsWith("conflict")
-		checkPath(t, "stop", r.waitFor(id, "stopped"), "running", "stopping", "stopped")
-		equal(t, "stop_reason", text(r.fields(id), "stop_reason"), "user")
-		r.checkBurn("stopped", at(o, "price.stopped_kop_h"))
+		stopped := api.action(id, "stop").ok()
+		equal(t, "desired_state after stop", stopped.text("desired_state"), "stopped")
+		api.action(id, "stop").failsWith("conflict")
+		checkPath(t, "stop", api.waitFor(id, "stopped"), "running", "stopping", "stopped")
+		equal(t, "stop_reason", api.instance(id).text("stop_reason"), "user")
+		api.checkBurn("stopped", o.value("price.stopped_kop_h"))
 
-		started := r.action(id, "start").ok()
-		equal(t, "desired_state after start", text(started, "desired_state"), "running")
-		r.action(id, "start").failsWith("conflict")
-		checkPath(t, "start", r.waitFor(id, "running"), "stopped", "creating", "starting", "running")
-		r.checkBurn("started again", at(o, "price.running_kop_h"))
-		equal(t, "stop_reason of a running instance", r.fields(id)["stop_reason"], nil)
+		started := api.action(id, "start").ok()
+		equal(t, "desired_state after start", started.text("desired_state"), "running")
+		api.action(id, "start").failsWith("conflict")
+		checkPath(t, "start", api.waitFor(id, "running"), "stopped", "creating", "starting", "running")
+		api.checkBurn("started again", o.value("price.running_kop_h"))
+		equal(t, "stop_reason of a running instance", api.instance(id)["stop_reason"], nil)
 	}
 	// An instance that is stopped during its boot never runs.
-	booting := text(r.rented(nil), "id")
-	r.action(booting, "stop").ok()
-	r.waitFor(booting, "stopped")
-	r.Advance(10 * time.Minute)
-	equal(t, "started_at of one that was stopped during its boot", r.fields(booting)["started_at"], nil)
+	booting := api.createInstance(nil).text("id")
+	api.action(booting, "stop").ok()
+	api.waitFor(booting, "stopped")
+	api.Advance(10 * time.Minute)
+	equal(t, "started_at of one that was stopped during its boot", api.instance(booting)["started_at"], nil)
 }
 
 func TestState_Delete(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for _, status := range []string{"creating", "starting", "running", "stopping", "stopped", "failed", "outbid"} {
-		id := text(r.booted(nil), "id")
-		r.setInstance(id, m{"status": status})
-		o := r.delete("/instances/" + id).ok()
-		equal(t, status+": the response to DELETE", text(o, "status"), "destroying")
-		equal(t, status+": desired_state after DELETE", text(o, "desired_state"), "destroyed")
-		r.delete("/instances/" + id).failsWith("conflict")
-		checkPath(t, status, r.waitFor(id, "destroyed"), "destroying", "destroyed")
-		r.Advance(24 * time.Hour)
-		equal(t, status+": status a day later", text(r.fields(id), "status"), "destroyed")
+		id := api.runningInstance(nil).text("id")
+		api.setInstance(id, object{"status": status})
+		o := api.delete("/instances/" + id).ok()
+		equal(t, status+": the response to DELETE", o.text("status"), "destroying")
+		equal(t, status+": desired_state after DELETE", o.text("desired_state"), "destroyed")
+		api.delete("/instances/" + id).failsWith("conflict")
+		checkPath(t, status, api.waitFor(id, "destroyed"), "destroying", "destroyed")
+		api.Advance(24 * time.Hour)
+		equal(t, status+": status a day later", api.instance(id).text("status"), "destroyed")
 	}
 }
 
 // Each status with each action: 200, or 409 without an effect. A destroyed instance can still be read and renamed, so
 // actions on it are a 409 as well.
 func TestState_Actions(t *testing.T) {
-	r := newAccount(t)
+	api := newFundedClient(t)
 	for status, c := range map[string]struct {
 		desired, allowed string
 	}{
@@ -91,25 +97,25 @@ func TestState_Actions(t *testing.T) {
 		"destroyed":  {"destroyed", "patch logs get"},
 	} {
 		for action, send := range map[string]func(path string) response{
-			"start":  func(path string) response { return r.post(path+"/start", nil) },
-			"stop":   func(path string) response { return r.post(path+"/stop", nil) },
-			"patch":  func(path string) response { return r.do(http.MethodPatch, path, m{"name": "new"}) },
-			"logs":   func(path string) response { return r.get(path + "/logs") },
-			"get":    r.get,
-			"delete": r.delete,
+			"start":  func(path string) response { return api.post(path+"/start", nil) },
+			"stop":   func(path string) response { return api.post(path+"/stop", nil) },
+			"patch":  func(path string) response { return api.patch(path, object{"name": "new"}) },
+			"logs":   func(path string) response { return api.get(path + "/logs") },
+			"get":    api.get,
+			"delete": api.delete,
 		} {
-			id := text(r.booted(m{"type": "interruptible"}), "id")
-			r.setInstance(id, m{"status": status, "desired_state": c.desired})
+			id := api.runningInstance(object{"type": "interruptible"}).text("id")
+			api.setInstance(id, object{"status": status, "desired_state": c.desired})
 			a := send("/instances/" + id)
 			a.request = action + " while " + status
 			if slices.Contains(strings.Fields(c.allowed), action) {
 				a.want(http.StatusOK)
 			} else {
 				a.failsWith("conflict")
-				o := r.fields(id)
-				equal(t, a.request+": the state", text(o, "status")+text(o, "desired_state"), status+c.desired)
+				o := api.instance(id)
+				equal(t, a.request+": the state", o.text("status")+o.text("desired_state"), status+c.desired)
 			}
-			r.setInstance(id, m{"status": "destroyed"})
+			api.setInstance(id, object{"status": "destroyed"})
 		}
 	}
 }
@@ -117,85 +123,86 @@ func TestState_Actions(t *testing.T) {
 // The market price rises above the bid: the GPU is taken away and not billed, the disk still is. A start places a new
 // bid at the current price.
 func TestState_Outbid(t *testing.T) {
-	r := newAccount(t)
-	i := r.booted(m{"disk_gb": 150, "type": "interruptible"})
-	id, offer := text(i, "id"), r.offerOf(text(i, "id"))
-	bid := integer(r.get("/offers/"+offer).ok(), "price.interruptible_kop_h")
+	api := newFundedClient(t)
+	i := api.runningInstance(object{"disk_gb": 150, "type": "interruptible"})
+	id, offer := i.text("id"), api.offerOf(i.text("id"))
+	bid := api.get("/offers/" + offer).ok().integer("price.interruptible_kop_h")
 	for _, price := range []int64{bid, max(bid-100, 1)} {
-		r.setOffer(offer, m{"interruptible_kop_h": price})
-		r.Advance(300 * time.Second)
-		equal(t, "status with the market not above the bid", text(r.fields(id), "status"), "running")
-		equal(t, "price with the market not above the bid", short(r.fields(id)["price"]), short(i["price"]))
+		api.setOffer(offer, object{"interruptible_kop_h": price})
+		api.Advance(300 * time.Second)
+		equal(t, "status with the market not above the bid", api.instance(id).text("status"), "running")
+		equal(t, "price with the market not above the bid", asJSON(api.instance(id)["price"]), asJSON(i["price"]))
 	}
-	r.setOffer(offer, m{"interruptible_kop_h": bid + 1})
-	r.waitFor(id, "outbid")
-	r.checkBurn("outbid", at(i, "price.stopped_kop_h"))
-	equal(t, "ssh while outbid", r.fields(id)["ssh"], nil)
+	api.setOffer(offer, object{"interruptible_kop_h": bid + 1})
+	api.waitFor(id, "outbid")
+	api.checkBurn("outbid", i.value("price.stopped_kop_h"))
+	equal(t, "ssh while outbid", api.instance(id)["ssh"], nil)
 
-	r.setOffer(offer, m{"interruptible_kop_h": bid + 500})
-	r.action(id, "start").ok()
-	checkPath(t, "start", r.waitFor(id, "running"), "outbid", "creating", "starting", "running")
-	rebid := r.fields(id)
-	equal(t, "running_kop_h with the new bid", integer(rebid, "price.running_kop_h")-integer(i, "price.running_kop_h"),
+	api.setOffer(offer, object{"interruptible_kop_h": bid + 500})
+	api.action(id, "start").ok()
+	checkPath(t, "start", api.waitFor(id, "running"), "outbid", "creating", "starting", "running")
+	rebid := api.instance(id)
+	equal(t, "running_kop_h with the new bid", rebid.integer("price.running_kop_h")-i.integer("price.running_kop_h"),
 		500)
-	r.checkBurn("with the new bid", at(rebid, "price.running_kop_h"))
-	r.setOffer(offer, m{"interruptible_kop_h": bid + 501})
-	r.waitFor(id, "outbid")
+	api.checkBurn("with the new bid", rebid.value("price.running_kop_h"))
+	api.setOffer(offer, object{"interruptible_kop_h": bid + 501})
+	api.waitFor(id, "outbid")
 }
 
 // Only a running interruptible instance of the offer is outbid.
 func TestState_OutbidOnlyWhileRunning(t *testing.T) {
-	r := newAccount(t)
-	raise := func(i m) {
-		r.setOffer(r.offerOf(text(i, "id")), m{"on_demand_kop_h": 9_500_000, "interruptible_kop_h": 9_000_000})
+	api := newFundedClient(t)
+	raise := func(i object) {
+		api.setOffer(api.offerOf(i.text("id")), object{"on_demand_kop_h": 9_500_000, "interruptible_kop_h": 9_000_000})
 	}
 	for _, status := range []string{"creating", "starting", "stopping", "stopped", "failed"} {
-		i := r.booted(m{"type": "interruptible"})
-		r.setInstance(text(i, "id"), m{"status": status})
+		i := api.runningInstance(object{"type": "interruptible"})
+		api.setInstance(i.text("id"), object{"status": status})
 		raise(i)
-		r.Advance(time.Minute)
-		equal(t, "status of an instance that is "+status, text(r.fields(text(i, "id")), "status"), status)
+		api.Advance(time.Minute)
+		equal(t, "status of an instance that is "+status, api.instance(i.text("id")).text("status"), status)
 	}
-	fixed, other, booting := r.booted(nil), r.booted(m{"type": "interruptible"}), r.rented(m{
-		"type": "interruptible"})
+	interruptible := object{"type": "interruptible"}
+	fixed, other := api.runningInstance(nil), api.runningInstance(interruptible)
+	booting := api.createInstance(interruptible)
 	raise(fixed)
 	raise(booting)
-	r.waitFor(text(booting, "id"), "outbid")
-	check(t, r.fields(text(booting, "id"))["started_at"] != nil, "an instance was outbid that never ran")
-	for what, i := range map[string]m{"on-demand": fixed, "other": other} {
-		equal(t, "status of the "+what+" instance", text(r.fields(text(i, "id")), "status"), "running")
+	api.waitFor(booting.text("id"), "outbid")
+	check(t, api.instance(booting.text("id"))["started_at"] != nil, "an instance was outbid that never ran")
+	for what, i := range map[string]object{"on-demand": fixed, "other": other} {
+		equal(t, "status of the "+what+" instance", api.instance(i.text("id")).text("status"), "running")
 	}
 }
 
 // The host goes offline and online again.
 func TestState_HostOffline(t *testing.T) {
-	r := newAccount(t)
-	i := r.booted(nil)
-	id, offer := text(i, "id"), r.offerOf(text(i, "id"))
-	r.setOffer(offer, m{"online": false})
-	r.waitFor(id, "stopped")
-	equal(t, "stop_reason", text(r.fields(id), "stop_reason"), "provider")
-	r.checkBurn("stopped", at(i, "price.stopped_kop_h"))
-	r.action(id, "start").failsWith("conflict")
-	r.get("/instances/" + id + "/logs").failsWith("provider_unavailable")
-	r.setOffer(offer, m{"online": true})
-	r.get("/instances/" + id + "/logs").ok()
-	r.action(id, "start").ok()
-	r.waitFor(id, "running")
-	r.action(id, "stop").ok()
-	r.setOffer(offer, m{"online": false})
-	equal(t, "stop_reason of one that was stopped before", text(r.fields(id), "stop_reason"), "user")
-	r.destroy(id)
+	api := newFundedClient(t)
+	i := api.runningInstance(nil)
+	id, offer := i.text("id"), api.offerOf(i.text("id"))
+	api.setOffer(offer, object{"online": false})
+	api.waitFor(id, "stopped")
+	equal(t, "stop_reason", api.instance(id).text("stop_reason"), "provider")
+	api.checkBurn("stopped", i.value("price.stopped_kop_h"))
+	api.action(id, "start").failsWith("conflict")
+	api.get("/instances/" + id + "/logs").failsWith("provider_unavailable")
+	api.setOffer(offer, object{"online": true})
+	api.get("/instances/" + id + "/logs").ok()
+	api.action(id, "start").ok()
+	api.waitFor(id, "running")
+	api.action(id, "stop").ok()
+	api.setOffer(offer, object{"online": false})
+	equal(t, "stop_reason of one that was stopped before", api.instance(id).text("stop_reason"), "user")
+	api.destroy(id)
 }
 
 // A boot that fails ends in failed. The instance can be deleted and is not billed as running.
 func TestState_FailedBoot(t *testing.T) {
-	r := newAccount(t)
-	body := r.rentBody()
-	r.setOffer(text(body, "offer_id"), m{"fail_boots": true})
-	id := text(r.create(unique("k"), body).created(), "id")
-	checkPath(t, "a failed boot", r.waitFor(id, "failed"), "creating", "starting", "failed")
-	equal(t, "started_at", r.fields(id)["started_at"], nil)
-	r.checkBurn("failed", 0)
-	r.destroy(id)
+	api := newFundedClient(t)
+	body := api.instanceBody(nil)
+	api.setOffer(body.text("offer_id"), object{"fail_boots": true})
+	id := api.create(unique("k"), body).created().text("id")
+	checkPath(t, "a failed boot", api.waitFor(id, "failed"), "creating", "starting", "failed")
+	equal(t, "started_at", api.instance(id)["started_at"], nil)
+	api.checkBurn("failed", 0)
+	api.destroy(id)
 }

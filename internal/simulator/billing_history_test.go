@@ -56,14 +56,14 @@ func TestBilling_RandomHistory(t *testing.T) {
 			"wait longer":   h.wait,
 			"exhaust funds": func(*rapid.T) { h.exhaustFunds() },
 		})
-		h.ledger = checkLedger(h.rig, h.ledger)
+		h.ledger = checkLedger(h.client, h.ledger)
 		h.checkReplay(t)
 	})
 }
 
 // history is a simulator with a model of the charges of its account.
 type history struct {
-	*rig
+	*client
 	rt     *rapid.T
 	config simulator.Config
 	offers []string
@@ -75,7 +75,7 @@ type history struct {
 	offline               map[string]bool // by offer id
 	// settledAt is when all transitions that were requested so far are complete.
 	settledAt time.Time
-	ledger    []transaction
+	ledger    []object
 	requests  []recordedRequest
 }
 
@@ -110,13 +110,13 @@ func newHistory(t testing.TB, rt *rapid.T) *history {
 	if rapid.IntRange(0, 19).Draw(rt, "state file") == 19 {
 		h.config.State = filepath.Join(t.TempDir(), "state.json")
 	}
-	h.rig = uncheckedRig(rapidTB{t, rt}, h.config)
-	all := list[offer](h.rig, "/offers", 200)
-	h.offers = []string{all[0].ID, all[len(all)/2].ID, all[len(all)-1].ID}
+	h.client = uncheckedClient(rapidTB{t, rt}, h.config)
+	all := ids(h.list("/offers"))
+	h.offers = []string{all[0], all[len(all)/2], all[len(all)-1]}
 	return h
 }
 
-// rapidTB makes a rig fail the history instead of the test, so that rapid can shrink the history.
+// rapidTB makes a client fail the history instead of the test, so that rapid can shrink the history.
 type rapidTB struct {
 	testing.TB
 	rt *rapid.T
@@ -127,9 +127,9 @@ func (t rapidTB) Fatal(args ...any)                 { t.rt.Fatal(args...) }
 
 // send sends a request and records it for checkReplay.
 func (h *history) send(method, target string, body any, key string) response {
-	a := h.with("Idempotency-Key", key).raw(method, target, jsonBody(h.t, body))
+	a := h.withHeader("Idempotency-Key", key).send(method, target, body)
 	h.requests = append(h.requests, recordedRequest{method: method, target: target, key: key, body: body,
-		response: string(a.raw)})
+		response: string(a.body)})
 	if a.status == http.StatusOK || a.status == http.StatusCreated {
 		h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
 	}
@@ -255,104 +255,106 @@ func (h *history) observe() {
 
 // checkAccount compares the balance and all costs, as the API returns them, with the model.
 func (h *history) checkAccount() {
-	var b struct {
-		balance
-		Credit int64 `json:"credit_limit_kop"`
+	b, burn := h.balance(), h.burnKopH()
+	runway, known := b.number("runway_hours")
+	if b.integer("available_kop") != h.availableKop() || b.integer("credit_limit_kop") != h.creditKop ||
+		b.integer("burn_kop_h") != burn || known != (burn != 0) {
+		h.rt.Fatalf("balance %v, want available %d, credit %d, burn %d", b, h.availableKop(), h.creditKop, burn)
 	}
-	h.do("GET", "/balance", nil).want(200).into(&b)
-	burn := h.burnKopH()
-	if b.Available != h.availableKop() || b.Credit != h.creditKop || b.Burn != burn ||
-		(b.Runway == nil) != (burn == 0) {
-		h.rt.Fatalf("balance %+v, want available %d, credit %d, burn %d", b, h.availableKop(), h.creditKop, burn)
-	}
-	if b.Runway != nil {
+	if known {
 		want := float64(max(h.remaining(), 0)) / float64(hourMS) / float64(burn)
-		if math.Abs(*b.Runway-want) > 0.011 { // two decimals
-			h.rt.Fatalf("runway %v hours, want %v", *b.Runway, want)
+		if math.Abs(runway-want) > 0.011 { // two decimals
+			h.rt.Fatalf("runway %v hours, want %v", runway, want)
 		}
 	}
-	all := list[instance](h.rig, "/instances?status=all", 200)
+	all := h.list("/instances?status=all")
 	if len(all) != len(h.instances) {
 		h.rt.Fatalf("%d instances, want %d", len(all), len(h.instances))
 	}
 	for n, i := range h.instances {
-		if seen := all[len(all)-1-n]; seen.ID != i.ID || seen.Status != i.Status || seen.Cost != i.costKop() {
-			h.rt.Fatalf("%+v, want cost %d of %+v", seen, i.costKop(), i)
+		seen := all[len(all)-1-n]
+		if seen.text("id") != i.ID || seen.text("status") != i.Status || seen.integer("cost_so_far_kop") != i.costKop() {
+			h.rt.Fatalf("%v, want cost %d of %+v", seen, i.costKop(), i)
 		}
 	}
 }
 
 // checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
-func checkLedger(r *rig, earlier []transaction) []transaction {
-	r.t.Helper()
-	b := r.balance()
-	entries := list[transaction](r, "/transactions", 200)
+func checkLedger(api *client, earlier []object) []object {
+	api.t.Helper()
+	b := api.balance()
+	entries := api.list("/transactions")
 	posted, ids := map[string]int64{}, map[string]bool{}
 	var sum, accrued int64
 	for n, e := range entries {
-		sum += e.Amount
-		ids[e.ID] = true
-		if e.InstanceID != nil {
-			posted[*e.InstanceID] -= e.Amount
+		amount, instance := e.integer("amount_kop"), e.text("instance_id")
+		sum += amount
+		ids[e.text("id")] = true
+		if instance != "" {
+			posted[instance] -= amount
 		}
-		if n > 0 && e.At.After(entries[n-1].At) || e.InstanceID != nil && e.Amount >= 0 {
-			r.t.Fatalf("entry %d, newest first: %+v", n, e)
+		if n > 0 && e.time("at").After(entries[n-1].time("at")) || instance != "" && amount >= 0 {
+			api.t.Fatalf("entry %d, newest first: %v", n, e)
 		}
 	}
-	for _, i := range list[instance](r, "/instances?status=all", 200) {
-		open := i.Cost - posted[i.ID]
+	for _, i := range api.list("/instances?status=all") {
+		open := i.integer("cost_so_far_kop") - posted[i.text("id")]
 		accrued += open
 		// Usage is posted every hour.
-		if open < 0 || open > max(i.Price.Running, i.Price.Stopped) || i.Status == "destroyed" && open > 0 {
-			r.t.Fatalf("%d of %+v is not posted", open, i)
+		if open < 0 || open > max(i.integer("price.running_kop_h"), i.integer("price.stopped_kop_h")) ||
+			i.text("status") == "destroyed" && open > 0 {
+			api.t.Fatalf("%d of %v is not posted", open, i)
 		}
-		delete(posted, i.ID)
+		delete(posted, i.text("id"))
 	}
-	if sum != b.Balance || b.Available != sum-accrued || len(posted) > 0 || len(ids) != len(entries) {
-		r.t.Fatalf("balance %+v, %d entries with %d ids, sum %d, accrued %d, charges without instance %v",
+	if sum != b.integer("balance_kop") || b.integer("available_kop") != sum-accrued || len(posted) > 0 ||
+		len(ids) != len(entries) {
+		api.t.Fatalf("balance %v, %d entries with %d ids, sum %d, accrued %d, charges without instance %v",
 			b, len(entries), len(ids), sum, accrued, posted)
 	}
 	for n := range earlier {
 		was, is := earlier[len(earlier)-1-n], entries[len(entries)-1-n]
-		if was.ID != is.ID || was.Amount != is.Amount || !was.At.Equal(is.At) {
-			r.t.Fatalf("a ledger entry changed from %+v to %+v", was, is)
+		if asJSON(was) != asJSON(is) {
+			api.t.Fatalf("a ledger entry changed from %v to %v", was, is)
 		}
 	}
 	return entries
 }
 
 // extraDiskKopH is the documented price of the disk above 10 GB: a month has 730 hours, rounded up.
-func extraDiskKopH(o offer, diskGB int64) int64 { return (o.Price.Storage*(diskGB-10) + 729) / 730 }
+func extraDiskKopH(offer object, diskGB int64) int64 {
+	return (offer.integer("price.storage_kop_gb_month")*(diskGB-10) + 729) / 730
+}
 
 func (h *history) rent(rt *rapid.T) {
-	var o offer
-	h.do("GET", "/offers/"+rapid.SampledFrom(h.offers).Draw(rt, "offer"), nil).want(200).into(&o)
-	rentalType, price := "on_demand", o.Price.OnDemand
-	if o.Price.Interruptible != nil && rapid.Bool().Draw(rt, "interruptible") {
-		rentalType, price = "interruptible", *o.Price.Interruptible
+	id := rapid.SampledFrom(h.offers).Draw(rt, "offer")
+	o := h.get("/offers/" + id).ok()
+	rentalType := "on_demand"
+	if o.value("price.interruptible_kop_h") != nil && rapid.Bool().Draw(rt, "interruptible") {
+		rentalType = "interruptible"
 	}
+	price := o.integer("price." + rentalType + "_kop_h")
 	disk := rapid.Int64Range(10, 120).Draw(rt, "disk")
 	running := price + extraDiskKopH(o, disk)
 	short := h.shortKop(running)
 	key := fmt.Sprint("key ", len(h.requests))
-	a := h.send("POST", "/api/v1/instances", m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": disk,
+	a := h.send("POST", "/api/v1/instances", object{"offer_id": id, "template": "ubuntu", "disk_gb": disk,
 		"type": rentalType}, key)
 	switch {
-	case h.offline[o.ID]:
+	case h.offline[id]:
 		a.failsWith("provider_unavailable")
 		return
-	case !o.Available:
+	case o["available"] != true:
 		a.failsWith("conflict")
 		return
 	case short > 0:
 		h.refusedForFunds(a, short)
 		return
 	}
-	var created struct{ ID string }
-	a.want(201).into(&created)
-	i := &rental{diskGB: disk, trafficKopGB: o.Price.Traffic}
+	created := a.created()
+	i := &rental{diskGB: disk, trafficKopGB: o.integer("price.traffic_kop_gb")}
 	i.OverviewInstance = h.Overview().Instances[0]
-	if i.ID != created.ID || i.Price.RunningKopH != running || rentalType == "interruptible" && i.BidKopH != price {
+	if i.ID != created["id"] || i.Price.RunningKopH != running || rentalType == "interruptible" && i.BidKopH != price {
 		h.rt.Fatalf("new instance %+v, want running price %d", i.OverviewInstance, running)
 	}
 	h.instances, h.keys = append(h.instances, i), append(h.keys, key)
@@ -360,7 +362,7 @@ func (h *history) rent(rt *rapid.T) {
 }
 
 func (h *history) refusedForFunds(a response, shortKop int64) {
-	if got := integer(a.failsWith("insufficient_funds"), "short_kop"); got != shortKop {
+	if got := a.failsWith("insufficient_funds").integer("short_kop"); got != shortKop {
 		h.rt.Fatalf("short_kop %d, want %d", got, shortKop)
 	}
 }
@@ -371,11 +373,10 @@ func (h *history) repeatCreate(rt *rapid.T) {
 		return
 	}
 	n := rapid.IntRange(0, len(h.keys)-1).Draw(rt, "key")
-	body := m{"offer_id": rapid.SampledFrom(h.offers).Draw(rt, "offer"), "template": "ubuntu", "disk_gb": 99}
-	var i instance
-	a := h.send("POST", "/api/v1/instances", body, h.keys[n]).want(200).into(&i)
-	if i.ID != h.instances[n].ID || a.header.Get("Idempotent-Replayed") != "true" {
-		h.rt.Fatalf("instance %s, want %s: %v", i.ID, h.instances[n].ID, a.header)
+	body := object{"offer_id": rapid.SampledFrom(h.offers).Draw(rt, "offer"), "template": "ubuntu", "disk_gb": 99}
+	a := h.send("POST", "/api/v1/instances", body, h.keys[n])
+	if id := a.ok()["id"]; id != h.instances[n].ID || a.header.Get("Idempotent-Replayed") != "true" {
+		h.rt.Fatalf("instance %s, want %s: %v", id, h.instances[n].ID, a.header)
 	}
 	h.observe()
 }
@@ -394,11 +395,11 @@ func (h *history) start(rt *rapid.T) {
 	if i == nil {
 		return
 	}
-	var o offer
-	h.do("GET", "/offers/"+i.OfferID, nil).want(200).into(&o)
+	o := h.get("/offers/" + i.OfferID).ok()
+	marketPrice := o.integer("price.interruptible_kop_h")
 	price, bid := i.Price.RunningKopH, i.BidKopH
-	if i.Type == "interruptible" && (i.Status == "outbid" || *o.Price.Interruptible > i.BidKopH) {
-		bid = *o.Price.Interruptible
+	if i.Type == "interruptible" && (i.Status == "outbid" || marketPrice > i.BidKopH) {
+		bid = marketPrice
 		price = bid + extraDiskKopH(o, i.diskGB)
 	}
 	startable := i.Status == "stopped" && i.DesiredState == "stopped" ||
@@ -413,9 +414,8 @@ func (h *history) start(rt *rapid.T) {
 		h.refusedForFunds(a, short)
 		return
 	}
-	var started instance
-	if a.want(200).into(&started); started.Price.Running != price {
-		h.rt.Fatalf("running price %d after a start, want %d", started.Price.Running, price)
+	if got := a.ok().integer("price.running_kop_h"); got != price {
+		h.rt.Fatalf("running price %d after a start, want %d", got, price)
 	}
 	i.DesiredState, i.Price.RunningKopH, i.BidKopH, i.startPending = "running", price, bid, true
 	h.observe()
@@ -443,14 +443,14 @@ func (h *history) setMarketPrice(rt *rapid.T) {
 	if i := h.draw(rt); i != nil && i.BidKopH > 1 && rapid.Bool().Draw(rt, "near the bid") {
 		id, field, price = i.OfferID, "interruptible_kop_h", i.BidKopH+rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
-	h.send("PATCH", "/control/offers/"+id, m{field: price}, "").want(200)
+	h.send("PATCH", "/control/offers/"+id, object{field: price}, "").want(200)
 	h.observe()
 }
 
 func (h *history) toggleHost(rt *rapid.T) {
 	id := rapid.SampledFrom(h.offers).Draw(rt, "offer")
 	h.offline[id] = !h.offline[id]
-	h.send("PATCH", "/control/offers/"+id, m{"online": !h.offline[id]}, "").want(200)
+	h.send("PATCH", "/control/offers/"+id, object{"online": !h.offline[id]}, "").want(200)
 	h.observe()
 }
 
@@ -461,7 +461,7 @@ func (h *history) causeTraffic(rt *rapid.T) {
 		return
 	}
 	i.trafficMilliKop += int64(math.Round(gb*1000)) * i.trafficKopGB
-	h.send("PATCH", "/control/instances/"+i.ID, m{"traffic_gb": gb}, "").want(200)
+	h.send("PATCH", "/control/instances/"+i.ID, object{"traffic_gb": gb}, "").want(200)
 	h.observe()
 }
 
@@ -471,16 +471,17 @@ func (h *history) setBalance(rt *rapid.T) {
 		rapid.Just[int64](1_000_000_000)).Draw(rt, "balance")
 	if i := h.draw(rt); i != nil && rapid.Bool().Draw(rt, "edge") {
 		b := h.balance()
-		kop = 2*i.Price.RunningKopH - h.creditKop + b.Balance - b.Available + rapid.Int64Range(-1, 1).Draw(rt, "difference")
+		kop = 2*i.Price.RunningKopH - h.creditKop + b.integer("balance_kop") - b.integer("available_kop") +
+			rapid.Int64Range(-1, 1).Draw(rt, "difference")
 	}
-	h.depositKop += kop - h.balance().Balance
-	h.send("PATCH", "/control/account", m{"balance_kop": kop}, "").want(200)
+	h.depositKop += kop - h.balance().integer("balance_kop")
+	h.send("PATCH", "/control/account", object{"balance_kop": kop}, "").want(200)
 	h.observe()
 }
 
 func (h *history) setCreditLimit(rt *rapid.T) {
 	h.creditKop = rapid.SampledFrom([]int64{0, 1, 500, 50_000}).Draw(rt, "credit")
-	h.send("PATCH", "/control/account", m{"credit_limit_kop": h.creditKop}, "").want(200)
+	h.send("PATCH", "/control/account", object{"credit_limit_kop": h.creditKop}, "").want(200)
 	h.observe()
 }
 
@@ -500,7 +501,7 @@ func (h *history) exhaustFunds() {
 
 // reload replaces the simulator by one that reads the state file, as after a kill, and compares all responses.
 func (h *history) reload() {
-	h.ledger = checkLedger(h.rig, h.ledger)
+	h.ledger = checkLedger(h.client, h.ledger)
 	if h.config.State == "" {
 		return
 	}
@@ -509,7 +510,7 @@ func (h *history) reload() {
 	if err != nil {
 		h.rt.Fatalf("%v", err)
 	}
-	h.Simulator = sim
+	h.client = clientOf(h.t, sim, testKey)
 	if after := h.responses(); !slices.Equal(before, after) {
 		h.rt.Fatalf("a restart changes\n%s\nto\n%s", before, after)
 	}
@@ -522,7 +523,7 @@ func (h *history) responses() (all []string) {
 		paths = append(paths, "/instances/"+i.ID+"/logs?tail=1000")
 	}
 	for _, path := range paths {
-		all = append(all, string(h.do("GET", path, nil).raw))
+		all = append(all, string(h.get(path).body))
 	}
 	return all
 }
@@ -533,24 +534,24 @@ func (h *history) checkReplay(t testing.TB) {
 	want := h.responses()
 	config := h.config
 	config.State = ""
-	first := h.rig
-	h.rig = uncheckedRig(rapidTB{t, h.rt}, config)
-	for _, r := range h.requests {
-		if r.method == "" {
-			h.Advance(r.advance)
+	first := h.client
+	h.client = uncheckedClient(rapidTB{t, h.rt}, config)
+	for _, request := range h.requests {
+		if request.method == "" {
+			h.Advance(request.advance)
 			continue
 		}
 		// A create is refused if the price is not the one that was shown last.
 		for _, id := range h.offers {
-			h.do("GET", "/offers/"+id, nil)
+			h.get("/offers/" + id)
 		}
-		if a := h.with("Idempotency-Key", r.key).raw(r.method, r.target,
-			jsonBody(h.t, r.body)); string(a.raw) != r.response {
-			h.rt.Fatalf("%s %s: response\n%s\nin a replay\n%s", r.method, r.target, r.response, a.raw)
+		a := h.withHeader("Idempotency-Key", request.key).send(request.method, request.target, request.body)
+		if string(a.body) != request.response {
+			h.rt.Fatalf("%s: response\n%s\nin a replay\n%s", a.request, request.response, a.body)
 		}
 	}
 	if got := h.responses(); !slices.Equal(got, want) {
 		h.rt.Fatalf("responses\n%s\nin a replay\n%s", want, got)
 	}
-	h.rig = first
+	h.client = first
 }

@@ -17,21 +17,21 @@ var clockEnd = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 // TestClock_NeverOverflows moves clocks by extreme values. Time never goes back, never passes its end, and no request
 // fails.
 func TestClock_NeverOverflows(t *testing.T) {
-	advance := func(d time.Duration) func(r *rig) { return func(r *rig) { r.Advance(d) } }
-	seconds := func(number string, status int) func(r *rig) {
-		return func(r *rig) {
-			before := r.Now()
-			a := r.control("POST", "/clock", `{"advance_seconds": `+number+`}`)
+	advance := func(d time.Duration) func(api *client) { return func(api *client) { api.Advance(d) } }
+	seconds := func(number string, status int) func(api *client) {
+		return func(api *client) {
+			before := api.Now()
+			a := api.control("POST", "/clock", `{"advance_seconds": `+number+`}`)
 			if a.status != status && a.status != http.StatusUnprocessableEntity {
-				r.t.Errorf("%s: %d %s", number, a.status, a.raw)
+				api.t.Errorf("%s: %d %s", number, a.status, a.body)
 			}
-			if a.status == http.StatusUnprocessableEntity && !r.Now().Equal(before) {
-				r.t.Errorf("%s was refused and moved the clock from %v to %v", number, before, r.Now())
+			if a.status == http.StatusUnprocessableEntity && !api.Now().Equal(before) {
+				api.t.Errorf("%s was refused and moved the clock from %v to %v", number, before, api.Now())
 			}
 		}
 	}
-	sleep := func(r *rig) { time.Sleep(5 * 365 * 24 * time.Hour) }
-	moves := []func(r *rig){
+	sleep := func(api *client) { time.Sleep(5 * 365 * 24 * time.Hour) }
+	moves := []func(api *client){
 		advance(math.MinInt64), advance(-1), advance(0), advance(1), sleep, seconds("0.0000001", 200), seconds("-1", 422),
 		seconds("-1e300", 422), seconds("1e300", 422), seconds("1e999", 422), seconds("9223372036854775807", 422),
 		seconds("316224000.5", 422), seconds("316224000", 200), sleep, advance(100 * 365 * 24 * time.Hour),
@@ -43,24 +43,24 @@ func TestClock_NeverOverflows(t *testing.T) {
 	for _, config := range []simulator.Config{manual(0), manual(1), manual(10 * 365 * 24 * time.Hour), {TimeScale: 1},
 		{TimeScale: 0.001}, {TimeScale: 1e6}, {TimeScale: 12345.678}} {
 		config.APIKey, config.Market = testKey, simulator.MarketStill
-		synctest.Test(t, func(t *testing.T) { moveClock(t, uncheckedRig(t, config), moves) })
+		synctest.Test(t, func(t *testing.T) { moveClock(t, uncheckedClient(t, config), moves) })
 	}
 }
 
-func moveClock(t *testing.T, r *rig, moves []func(r *rig)) {
-	r.SetRateLimit(1, 1)
-	last := r.Now()
+func moveClock(t *testing.T, api *client, moves []func(api *client)) {
+	api.SetRateLimit(1, 1)
+	last := api.Now()
 	for n, move := range moves {
-		move(r)
-		a := r.do("GET", "/me", nil)
+		move(api)
+		a := api.get("/me")
 		if a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
-			t.Errorf("move %d: GET /me: %d %s", n, a.status, a.raw)
+			t.Errorf("move %d: GET /me: %d %s", n, a.status, a.body)
 		}
 		reset, err := strconv.Atoi(a.header.Get("X-RateLimit-Reset"))
 		if err != nil || reset < 1 || reset > 60_000 {
 			t.Errorf("move %d: X-RateLimit-Reset is %d, %v", n, reset, err)
 		}
-		now := r.Now()
+		now := api.Now()
 		if now.Before(last) || now.After(clockEnd) {
 			t.Errorf("move %d: the clock went from %v to %v", n, last, now)
 		}
@@ -70,15 +70,15 @@ func moveClock(t *testing.T, r *rig, moves []func(r *rig)) {
 
 // A request to move the clock past its end is refused with the remaining time.
 func TestClock_AdvancePastEnd(t *testing.T) {
-	r := newRig(t)
-	r.Advance(clockEnd.Sub(r.Now()) - 90*time.Second)
-	a := r.with("Accept-Language", "en").control("POST", "/clock", m{"advance_seconds": 91})
+	api := newClient(t)
+	api.Advance(clockEnd.Sub(api.Now()) - 90*time.Second)
+	a := api.withHeader("Accept-Language", "en").control("POST", "/clock", object{"advance_seconds": 91})
 	want := "simulated time ends at 2200-01-01T00:00:00Z, and 90 seconds are left"
-	issue := m{"field": "advance_seconds", "message": want}
-	equal(t, "issues", short(a.failsWith("validation_error")["issues"]), short([]m{issue}))
-	r.control("POST", "/clock", m{"advance_seconds": 90}).want(http.StatusOK)
-	r.control("POST", "/clock", m{"advance_seconds": 0}).want(http.StatusOK)
-	if now := r.Advance(time.Hour); !now.Equal(clockEnd) {
+	issue := object{"field": "advance_seconds", "message": want}
+	equal(t, "issues", asJSON(a.failsWith("validation_error")["issues"]), asJSON([]object{issue}))
+	api.control("POST", "/clock", object{"advance_seconds": 90}).want(http.StatusOK)
+	api.control("POST", "/clock", object{"advance_seconds": 0}).want(http.StatusOK)
+	if now := api.Advance(time.Hour); !now.Equal(clockEnd) {
 		t.Errorf("it is %v, want %v", now, clockEnd)
 	}
 }
@@ -108,21 +108,20 @@ func TestConfig_Bounds(t *testing.T) {
 // An instance with the highest price is billed exactly for longer than 29 years, after which kopecks times milliseconds
 // would overflow an int64.
 func TestClock_LongRental(t *testing.T) {
-	r := newRig(t)
-	o := r.cheapest()[0]
-	r.control("PATCH", "/offers/"+o.ID, m{"on_demand_kop_h": 10_000_000}).want(200)
-	money := func() { r.control("PATCH", "/account", m{"balance_kop": int64(1_000_000_000_000)}).want(200) }
+	api := newClient(t)
+	offer := api.instanceBody(nil)["offer_id"].(string)
+	api.setOffer(offer, object{"on_demand_kop_h": 10_000_000})
+	money := func() { api.setAccount(object{"balance_kop": int64(1_000_000_000_000)}) }
 	money()
-	r.do("GET", "/offers/"+o.ID, nil).want(200) // shows the new price
-	i := r.running("k", m{"offer_id": o.ID, "disk_gb": 20})
-	before := r.instance(i.ID).Cost
+	api.get("/offers/" + offer).want(200) // shows the new price
+	i := api.runningInstance(object{"offer_id": offer, "disk_gb": 20})
 	const years, hours = 4, 10 * 365 * 24
 	for range years {
-		r.Advance(hours * time.Hour)
+		api.Advance(hours * time.Hour)
 		money()
 	}
-	got := r.instance(i.ID)
-	if want := before + years*hours*i.Price.Running; got.Status != "running" || got.Cost != want {
-		t.Errorf("%s, and costs %d kopecks, want %d", got.Status, got.Cost, want)
-	}
+	got := api.instance(i.text("id"))
+	equal(t, "status", got.text("status"), "running")
+	equal(t, "cost", got.integer("cost_so_far_kop"),
+		i.integer("cost_so_far_kop")+years*hours*i.integer("price.running_kop_h"))
 }

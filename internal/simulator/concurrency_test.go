@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,43 +19,41 @@ func TestConcurrentRequests(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	file := filepath.Join(t.TempDir(), "state.json")
-	r := uncheckedRig(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
-	offers := list[offer](r, "/offers", 200)[:4]
+	api := uncheckedClient(t, simulator.Config{Seed: 7, State: file, TimeScale: 1000, Boot: time.Second, APIKey: testKey})
+	offers := api.list("/offers")[:4]
 	var all sync.WaitGroup
 	for c := range clients {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(c)))
 			for n := range requests {
-				randomRequest(r, rng, offers, fmt.Sprint(c, "-", n))
+				randomRequest(api, rng, offers, fmt.Sprint(c, "-", n))
 			}
 		})
 	}
 	all.Wait()
-	checkOneRentalPerOffer(r, offers)
-	restarted := uncheckedRig(t, simulator.Config{State: file, Clock: simulator.ClockManual})
+	checkOneRentalPerOffer(api, offers)
+	restarted := uncheckedClient(t, simulator.Config{State: file, Clock: simulator.ClockManual})
 	checkLedger(restarted, nil)
 	checkOneRentalPerOffer(restarted, offers)
 }
 
-func checkOneRentalPerOffer(r *rig, offers []offer) {
-	r.t.Helper()
+func checkOneRentalPerOffer(api *client, offers []object) {
+	api.t.Helper()
 	rentals := map[string]int{}
-	for _, i := range r.Overview().Instances {
+	for _, i := range api.Overview().Instances {
 		rentals[i.OfferID]++
 	}
 	for _, o := range offers {
-		var now offer
-		r.do("GET", "/offers/"+o.ID, nil).want(200).into(&now)
-		if n := rentals[o.ID]; n > 1 || n == 1 && now.Available {
-			r.t.Errorf("offer %s has %d rentals, available %t", o.ID, n, now.Available)
-		}
+		id := o.text("id")
+		n, available := rentals[id], api.get("/offers/" + id).ok()["available"] == true
+		check(api.t, n == 0 || n == 1 && !available, "offer %s has %d rentals, available %t", id, n, available)
 	}
 }
 
 // randomRequest sends one request that may succeed or be refused, but must not be an internal error.
-func randomRequest(r *rig, rng *rand.Rand, offers []offer, key string) {
-	id, offerID := "ins_none", offers[rng.IntN(len(offers))].ID
-	if instances := r.Overview().Instances; len(instances) > 0 {
+func randomRequest(api *client, rng *rand.Rand, offers []object, key string) {
+	id, offerID := "ins_none", offers[rng.IntN(len(offers))].text("id")
+	if instances := api.Overview().Instances; len(instances) > 0 {
 		id = instances[rng.IntN(len(instances))].ID
 	}
 	create := fmt.Sprintf(`{"offer_id":%q,"template":"ubuntu","disk_gb":50,"type":"interruptible"}`, offerID)
@@ -68,7 +65,7 @@ func randomRequest(r *rig, rng *rand.Rand, offers []offer, key string) {
 		{"DELETE", "/api/v1/instances/" + id, ""},
 		{"GET", "/api/v1/instances?status=all", ""},
 		{"GET", "/api/v1/offers?limit=200", ""},
-		{"POST", "/api/v1/ssh-keys", `{"public_key":"` + ed25519A + `"}`},
+		{"POST", "/api/v1/ssh-keys", `{"public_key":"` + publicKey(1) + `"}`},
 		{"POST", "/api/v1/auth/device", ""},
 		{"POST", "/control/clock", `{"advance_seconds":900}`},
 		{"PATCH", "/control/offers/" + offerID, fmt.Sprintf(`{"interruptible_kop_h":%d}`, rng.IntN(9000))},
@@ -82,8 +79,8 @@ func randomRequest(r *rig, rng *rand.Rand, offers []offer, key string) {
 	if rng.IntN(300) == 0 {
 		call.method, call.target, call.body = "POST", "/control/reset", ""
 	}
-	a := r.with("Idempotency-Key", key).raw(call.method, call.target, strings.NewReader(call.body))
+	a := api.withHeader("Idempotency-Key", key).send(call.method, call.target, call.body)
 	if a.status == http.StatusInternalServerError {
-		r.t.Errorf("%s: %d %s", a.request, a.status, a.raw)
+		api.t.Errorf("%s: %d %s", a.request, a.status, a.body)
 	}
 }

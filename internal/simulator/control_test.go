@@ -10,43 +10,43 @@ import (
 // The control API. The files api_* and the recipes of the guide test the effects of its calls.
 
 func TestControl_InvalidRequests(t *testing.T) {
-	r := newRig(t)
+	api := newClient(t)
 	for _, c := range []struct {
 		method, path string
-		body         m
+		body         object
 		field        string
 	}{
-		{"POST", "/clock", m{}, "advance_seconds"},
-		{"POST", "/clock", m{"advance_seconds": -1}, "advance_seconds"},
-		{"PATCH", "/account", m{"balance": 1}, "balance"},
-		{"PATCH", "/offers/x", m{"on_demand_kop_h": -1}, "on_demand_kop_h"},
-		{"PATCH", "/offers/x", m{"after_seconds": -1}, "after_seconds"},
-		{"PATCH", "/instances/x", m{"status": "asleep"}, "status"},
-		{"POST", "/device-codes/x", m{"decision": "maybe"}, "decision"},
-		{"POST", "/faults", m{"status": 500}, "path"},
-		{"POST", "/faults", m{"path": "/me", "status": 200}, "status"},
-		{"POST", "/faults", m{"path": "/me"}, "status"},
-		{"POST", "/faults", m{"path": "/me", "drop": "later"}, "drop"},
-		{"POST", "/faults", m{"path": "/me", "status": 503, "drop": "before"}, "drop"},
-		{"POST", "/rate-limit", m{"per_minute_key": 1}, "per_minute_address"},
+		{"POST", "/clock", object{}, "advance_seconds"},
+		{"POST", "/clock", object{"advance_seconds": -1}, "advance_seconds"},
+		{"PATCH", "/account", object{"balance": 1}, "balance"},
+		{"PATCH", "/offers/x", object{"on_demand_kop_h": -1}, "on_demand_kop_h"},
+		{"PATCH", "/offers/x", object{"after_seconds": -1}, "after_seconds"},
+		{"PATCH", "/instances/x", object{"status": "asleep"}, "status"},
+		{"POST", "/device-codes/x", object{"decision": "maybe"}, "decision"},
+		{"POST", "/faults", object{"status": 500}, "path"},
+		{"POST", "/faults", object{"path": "/me", "status": 200}, "status"},
+		{"POST", "/faults", object{"path": "/me"}, "status"},
+		{"POST", "/faults", object{"path": "/me", "drop": "later"}, "drop"},
+		{"POST", "/faults", object{"path": "/me", "status": 503, "drop": "before"}, "drop"},
+		{"POST", "/rate-limit", object{"per_minute_key": 1}, "per_minute_address"},
 	} {
-		r.control(c.method, c.path, c.body).invalid(c.field)
+		api.control(c.method, c.path, c.body).invalid(c.field)
 	}
-	r.control("PATCH", "/offers/x", m{}).failsWith("not_found")
-	r.control("PATCH", "/instances/x", m{}).failsWith("not_found")
-	r.control("GET", "/nothing", nil).failsWith("not_found")
-	r.control("GET", "/clock", nil).want(405)
+	api.control("PATCH", "/offers/x", object{}).failsWith("not_found")
+	api.control("PATCH", "/instances/x", object{}).failsWith("not_found")
+	api.control("GET", "/nothing", nil).failsWith("not_found")
+	api.control("GET", "/clock", nil).want(405)
 }
 
 func TestControl_RequestLogAndReset(t *testing.T) {
-	r := newRig(t)
-	r.control("POST", "/faults", m{"path": "/me", "status": 500}).want(204)
-	r.do("GET", "/me", nil).want(500)
-	r.control("DELETE", "/faults", nil).want(204)
-	r.control("DELETE", "/requests", nil).want(204)
-	r.do("GET", "/me?a=b", nil).want(200)
+	api := newClient(t)
+	api.control("POST", "/faults", object{"path": "/me", "status": 500}).want(204)
+	api.get("/me").want(500)
+	api.control("DELETE", "/faults", nil).want(204)
+	api.control("DELETE", "/requests", nil).want(204)
+	api.get("/me?a=b").want(200)
 	var log struct{ Data []simulator.Request }
-	r.control("GET", "/requests", nil).want(200).into(&log)
+	api.control("GET", "/requests", nil).want(200).into(&log)
 	if len(log.Data) != 1 || log.Data[0].KeyID == "" {
 		t.Fatalf("requests %+v", log.Data)
 	}
@@ -54,64 +54,59 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 	if got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200, KeyID: got.KeyID}) {
 		t.Errorf("request %+v", got)
 	}
-	r.rent("k", nil).want(201)
-	r.control("POST", "/reset", nil).want(200)
-	if b := r.balance(); b.Balance != 5_000_000 || len(list[instance](r, "/instances?status=all", 5)) != 0 ||
-		len(r.Requests()) != 2 {
-		t.Errorf("after reset: %+v, %d requests", b, len(r.Requests()))
-	}
+	api.createInstance(nil)
+	api.control("POST", "/reset", nil).want(200)
+	equal(t, "balance after a reset", api.balance().integer("balance_kop"), 5_000_000)
+	equal(t, "instances after a reset", len(api.list("/instances?status=all")), 0)
+	equal(t, "requests after a reset", len(api.Requests()), 2)
 }
 
 // A status that is set holds until the next request, and a destroyed instance stays destroyed.
 func TestControl_InstanceStatus(t *testing.T) {
-	r := newRig(t)
-	path := "/instances/" + r.running("k", nil).ID
-	set := func(patch m) response { return r.control("PATCH", path, patch) }
+	api := newClient(t)
+	id := api.runningInstance(nil).text("id")
+	set := func(patch object) response { return api.control("PATCH", "/instances/"+id, patch) }
 	check := func(status string, ssh bool) {
 		t.Helper()
-		var i instance
-		r.Advance(time.Hour)
-		if r.do("GET", path, nil).into(&i); i.Status != status || (i.SSH != nil) != ssh {
-			t.Errorf("%s, SSH %v, want %s, %t", i.Status, i.SSH, status, ssh)
-		}
+		api.Advance(time.Hour)
+		i := api.instance(id)
+		equal(t, "status", i.text("status"), status)
+		equal(t, status+" with SSH", i["ssh"] != nil, ssh)
 	}
-	set(m{"status": "failed", "stop_reason": "provider"}).want(200)
+	set(object{"status": "failed", "stop_reason": "provider"}).want(200)
 	check("failed", false)
-	set(m{"status": "stopped", "desired_state": "stopped"}).want(200)
-	r.do("POST", path+"/start", nil).want(200)
+	set(object{"status": "stopped", "desired_state": "stopped"}).want(200)
+	api.action(id, "start").want(200)
 	check("running", true)
-	r.do("POST", path+"/stop", nil).want(200)
-	set(m{"status": "starting", "desired_state": "running"}).want(200)
+	api.action(id, "stop").want(200)
+	set(object{"status": "starting", "desired_state": "running"}).want(200)
 	check("starting", false)
-	set(m{"status": "running"}).want(200)
+	set(object{"status": "running"}).want(200)
 	check("running", true)
-	set(m{"status": "destroyed"}).want(200)
-	set(m{"status": "running"}).failsWith("conflict")
+	set(object{"status": "destroyed"}).want(200)
+	set(object{"status": "running"}).failsWith("conflict")
 }
 
 // Changes of an offer that are due later are saved, applied in order of time, and removed by a reset.
 func TestControl_OfferLater(t *testing.T) {
 	withFile := withStateFile(t.TempDir() + "/state.json")
-	r := newRig(t, withFile)
-	id := r.cheapest()[0].ID
-	set := func(patch m) { r.control("PATCH", "/offers/"+id, patch).want(200) }
+	api := newClient(t, withFile)
+	id := api.list("/offers")[0].text("id")
+	set := func(patch object) { api.setOffer(id, patch) }
 	check := func(wait time.Duration, want bool) {
 		t.Helper()
-		var o offer
-		r.Advance(wait)
-		if r.do("GET", "/offers/"+id, nil).want(200).into(&o); o.Available != want {
-			t.Errorf("available %t, want %t", o.Available, want)
-		}
+		api.Advance(wait)
+		equal(t, "available", api.get("/offers/" + id).ok()["available"], any(want))
 	}
-	set(m{"available": false, "after_seconds": 900})
-	set(m{"available": true, "after_seconds": 600})
-	set(m{"available": false})
+	set(object{"available": false, "after_seconds": 900})
+	set(object{"available": true, "after_seconds": 600})
+	set(object{"available": false})
 	check(599*time.Second, false)
-	r = newRig(t, withFile)
+	api = newClient(t, withFile)
 	check(2*time.Second, true)
 	check(300*time.Second, false)
-	set(m{"available": true, "after_seconds": 60})
-	r.control("POST", "/reset", nil).want(200)
-	set(m{"available": false})
+	set(object{"available": true, "after_seconds": 60})
+	api.control("POST", "/reset", nil).want(200)
+	set(object{"available": false})
 	check(time.Hour, false)
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// withFaults returns a rig with faults.
-func withFaults(t *testing.T, faults ...simulator.Fault) *rig {
+// withFaults returns a client with faults.
+func withFaults(t *testing.T, faults ...simulator.Fault) *client {
 	t.Helper()
-	r := newRig(t)
+	api := newClient(t)
 	for _, f := range faults {
-		if err := r.AddFault(f); err != nil {
+		if err := api.AddFault(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return r
+	return api
 }
 
 func TestFault_Matching(t *testing.T) {
-	r := withFaults(t, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503},
+	api := withFaults(t, simulator.Fault{Method: "GET", Path: "/instances/{id}", Status: 503},
 		simulator.Fault{Path: "/api/v1/ssh-keys", Status: 429, Times: 2}, simulator.Fault{Path: "/gpus", Status: 502})
 	for _, c := range []struct {
 		method, path string
@@ -35,7 +35,7 @@ func TestFault_Matching(t *testing.T) {
 		{"GET", "/instances/x/logs", 404}, {"GET", "/gpusx", 404}, {"GET", "/ssh-keys", 429}, {"DELETE", "/ssh-keys/x", 429},
 		{"GET", "/ssh-keys", 200}, {"GET", "/gpus", 502},
 	} {
-		a := r.do(c.method, c.path, nil).want(c.status)
+		a := api.do(c.method, c.path, nil).want(c.status)
 		if waits := c.status == 429 || c.status == 503; (a.header.Get("Retry-After") != "") != waits {
 			t.Errorf("%d with Retry-After %q", c.status, a.header.Get("Retry-After"))
 		}
@@ -43,15 +43,15 @@ func TestFault_Matching(t *testing.T) {
 			t.Errorf("%d as %s", c.status, a.header.Get("Content-Type"))
 		}
 	}
-	r.ClearFaults()
-	r.do("GET", "/gpus", nil).want(200)
+	api.ClearFaults()
+	api.get("/gpus").want(200)
 }
 
 func TestFault_Probability(t *testing.T) {
-	r := withFaults(t, simulator.Fault{Status: 500, Probability: 0.5})
+	api := withFaults(t, simulator.Fault{Status: 500, Probability: 0.5})
 	failed := 0
 	for range 200 {
-		if r.do("GET", "/me", nil).status == 500 {
+		if api.get("/me").status == 500 {
 			failed++
 		}
 	}
@@ -68,16 +68,16 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 	}{
 		{simulator.DropBefore, 0, 0}, {simulator.DropAfter, 0, 1}, {"", 503, 0}, {simulator.DropAfter, 503, 1},
 	} {
-		r := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
-		key := m{"public_key": ed25519A}
-		if a := r.try("POST", "/ssh-keys", key); a.status != c.status {
+		api := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
+		key := object{"public_key": publicKey(1)}
+		if a := api.try("POST", "/ssh-keys", key); a.status != c.status {
 			t.Errorf("%+v: status %d", c, a.status)
 		}
-		log, made := r.Requests(), len(list[m](r, "/ssh-keys", 50))
-		if len(log) != 1 || log[0].Status != c.status || made != c.made || r.FaultsActed() != 1 {
-			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, r.FaultsActed())
+		log, made := api.Requests(), len(api.list("/ssh-keys"))
+		if len(log) != 1 || log[0].Status != c.status || made != c.made || api.FaultsActed() != 1 {
+			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, api.FaultsActed())
 		}
-		r.do("POST", "/ssh-keys", key).want(201)
+		api.post("/ssh-keys", key).want(201)
 	}
 }
 

@@ -26,20 +26,20 @@ func FuzzCreateInstance(f *testing.F) {
 	}
 	config := simulator.Config{Seed: 7, Clock: simulator.ClockManual, Start: historyStart, APIKey: testKey,
 		Market: simulator.MarketStill}
-	free := uncheckedRig(f, config).cheapest()[0].ID
+	free := uncheckedClient(f, config).instanceBody(nil).text("offer_id")
 	f.Fuzz(func(t *testing.T, key, body string) {
 		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
 			func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return // net/http refuses the header
 		}
-		r := uncheckedRig(t, config)
+		api := uncheckedClient(t, config)
 		create := func(body string) response {
-			return r.with("Idempotency-Key", key).do("POST", "/instances", strings.ReplaceAll(body, "FREE", free))
+			return api.withHeader("Idempotency-Key", key).post("/instances", strings.ReplaceAll(body, "FREE", free))
 		}
 		a := create(body)
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64
-		all := list[instance](r, "/instances?status=all", 200)
-		checkLedger(r, nil)
+		all := api.list("/instances?status=all")
+		checkLedger(api, nil)
 		if a.status != http.StatusCreated {
 			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
 			a.failsWithStatus(a.status, codes[a.status])
@@ -51,15 +51,14 @@ func FuzzCreateInstance(f *testing.F) {
 			}
 			return
 		}
-		var created instance
-		a.into(&created)
-		if !validKey || len(all) != 1 || all[0].ID != created.ID || created.Status != "creating" {
-			t.Fatalf("key %q: created %s, instances %+v", key, a.raw, all)
+		created := a.object()
+		if !validKey || len(all) != 1 || all[0]["id"] != created["id"] || created.text("status") != "creating" {
+			t.Fatalf("key %q: created %s, instances %+v", key, a.body, all)
 		}
 		repeated := create("")
-		if repeated.want(http.StatusOK); !slices.Equal(repeated.raw, a.raw) ||
+		if repeated.want(http.StatusOK); !slices.Equal(repeated.body, a.body) ||
 			repeated.header.Get("Idempotent-Replayed") != "true" {
-			t.Fatalf("created %s, repeated %s", a.raw, repeated.raw)
+			t.Fatalf("created %s, repeated %s", a.body, repeated.body)
 		}
 	})
 }

@@ -10,10 +10,10 @@ import (
 
 // limited sends GET requests until one is refused, and returns how many succeeded and the seconds to wait: Retry-After
 // and X-RateLimit-Reset.
-func (r *rig) limited() (succeeded int, wait string) {
-	r.t.Helper()
+func (api *client) limited() (succeeded int, wait string) {
+	api.t.Helper()
 	for {
-		a := r.do("GET", "/gpus", nil)
+		a := api.get("/gpus")
 		if a.status != 200 {
 			a.failsWith("rate_limited")
 			return succeeded, a.header.Get("Retry-After") + " " + a.header.Get("X-RateLimit-Reset")
@@ -41,12 +41,12 @@ func TestLimiter_Kinds(t *testing.T) {
 		"fast clock": {func(c *simulator.Config) { c.TimeScale, c.Clock = 60, simulator.ClockReal }, []step{{0, 12, "1 1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.config)
-			r.SetRateLimit(12, 6)
-			equal(t, "limit of an address", r.as("").get("/gpus").header.Get("X-RateLimit-Limit"), "6")
+			api := newClient(t, c.config)
+			api.SetRateLimit(12, 6)
+			equal(t, "limit of an address", api.withKey("").get("/gpus").header.Get("X-RateLimit-Limit"), "6")
 			for _, s := range c.steps {
-				r.Advance(s.wait)
-				if n, headers := r.limited(); n != s.succeeded || headers != s.headers {
+				api.Advance(s.wait)
+				if n, headers := api.limited(); n != s.succeeded || headers != s.headers {
 					t.Errorf("after %v: %d requests, headers %s, want %d, %s", s.wait, n, headers, s.succeeded, s.headers)
 				}
 			}
@@ -55,10 +55,10 @@ func TestLimiter_Kinds(t *testing.T) {
 }
 
 func TestLimiter_ResetAsEpoch(t *testing.T) {
-	r := newRig(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
-	r.SetRateLimit(120, 60)
-	now := r.Now()
-	reset := r.do("GET", "/gpus", nil).want(200).header.Get("X-RateLimit-Reset")
+	api := newClient(t, func(c *simulator.Config) { c.RateReset = simulator.ResetEpoch })
+	api.SetRateLimit(120, 60)
+	now := api.Now()
+	reset := api.get("/gpus").want(200).header.Get("X-RateLimit-Reset")
 	if want := fmt.Sprint(now.Add(time.Minute).Unix()); reset != want {
 		t.Errorf("X-RateLimit-Reset %s, want %s", reset, want)
 	}

@@ -41,13 +41,12 @@ func BenchmarkLoad(b *testing.B) {
 func loadedServer(b *testing.B) (*simulator.Server, []string) {
 	server := start(b, simulator.Config{Clock: simulator.ClockManual, MarketScale: 60, APIKey: testKey})
 	server.SetRateLimit(0, 0)
-	r := &rig{Simulator: server.Simulator, t: b, key: testKey, header: http.Header{}}
-	r.control("PATCH", "/account", m{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances}).want(200)
+	api := clientOf(b, server.Simulator, testKey)
+	api.setAccount(object{"balance_kop": int64(900_000_000_000), "max_instances": loadInstances})
 	var paths []string
-	for n, o := range list[offer](r, "/offers", 200)[:loadInstances] {
-		var i instance
-		r.rent(fmt.Sprint("k", n), m{"offer_id": o.ID, "template": "ubuntu", "disk_gb": 20}).want(201).into(&i)
-		paths = append(paths, "/instances/"+i.ID)
+	for n, o := range api.list("/offers")[:loadInstances] {
+		body := object{"offer_id": o["id"], "template": "ubuntu", "disk_gb": 20}
+		paths = append(paths, "/instances/"+api.create(fmt.Sprint("k", n), body).created().text("id"))
 	}
 	server.Advance(time.Minute)
 	return server, paths

@@ -10,35 +10,38 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// marketRig returns a simulator whose offers are not checked against the contract, which takes most of the time.
-func marketRig(t *testing.T, market string, seed uint64) *rig {
+// marketClient returns a simulator whose offers are not checked against the contract, which takes most of the time.
+func marketClient(t *testing.T, market string, seed uint64) *client {
 	t.Helper()
-	return uncheckedRig(t, simulator.Config{Seed: seed, Clock: simulator.ClockManual, Start: historyStart, Boot: boot,
+	return uncheckedClient(t, simulator.Config{Seed: seed, Clock: simulator.ClockManual, Start: historyStart, Boot: boot,
 		APIKey: testKey, Market: market})
 }
 
 // market returns all available offers by id.
-func (r *rig) market() map[string]offer {
-	r.t.Helper()
-	offers := map[string]offer{}
-	for _, o := range list[offer](r, "/offers", 200) {
-		offers[o.ID] = o
+func (api *client) market() map[string]object {
+	api.t.Helper()
+	offers := map[string]object{}
+	for _, o := range api.list("/offers") {
+		offers[o.text("id")] = o
 	}
 	return offers
 }
 
+// fixedPrice returns the on-demand price of an offer.
+func fixedPrice(o object) int64 { return o.integer("price.on_demand_kop_h") }
+
 // changes are the differences between two markets.
 type changes struct{ higher, lower, appeared, vanished int }
 
-func (c *changes) add(before, now map[string]offer) {
+func (c *changes) add(before, now map[string]object) {
 	for id, o := range now {
 		was, there := before[id]
 		switch {
 		case !there:
 			c.appeared++
-		case o.Price.OnDemand > was.Price.OnDemand:
+		case fixedPrice(o) > fixedPrice(was):
 			c.higher++
-		case o.Price.OnDemand < was.Price.OnDemand:
+		case fixedPrice(o) < fixedPrice(was):
 			c.lower++
 		}
 	}
@@ -50,37 +53,35 @@ func (c *changes) add(before, now map[string]offer) {
 }
 
 func TestMarket_PricesAndAvailability(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
-	first := r.market()
+	api := marketClient(t, simulator.MarketMoving, 7)
+	first := api.market()
 	last := first
 	var day changes
 	for range 24 {
-		r.Advance(time.Hour)
-		now := r.market()
+		api.Advance(time.Hour)
+		now := api.market()
 		day.add(last, now)
 		last = now
 	}
 	if day.higher < 50 || day.lower < 50 || day.appeared < 10 || day.vanished < 10 || len(last) < len(first)/2 {
 		t.Errorf("in one day %+v, %d of %d remain", day, len(last), len(first))
 	}
-	r.Advance(100 * 24 * time.Hour)
-	for id, o := range r.market() {
-		if o.Price.OnDemand <= 0 || o.Price.Interruptible != nil && *o.Price.Interruptible >= o.Price.OnDemand {
-			t.Errorf("after 100 days %s costs %+v", id, o.Price)
-		}
-		if before, there := first[id]; there && (o.Price.OnDemand > before.Price.OnDemand*3/2 ||
-			o.Price.OnDemand < before.Price.OnDemand/2) {
-			t.Errorf("after 100 days %s costs %d, first %d", id, o.Price.OnDemand, before.Price.OnDemand)
+	api.Advance(100 * 24 * time.Hour)
+	for id, o := range api.market() {
+		price := fixedPrice(o)
+		check(t, price > 0 && o.integer("price.interruptible_kop_h") < price, "after 100 days %s costs %v", id, o["price"])
+		if before, there := first[id]; there && (price > fixedPrice(before)*3/2 || price < fixedPrice(before)/2) {
+			t.Errorf("after 100 days %s costs %d, first %d", id, price, fixedPrice(before))
 		}
 	}
 }
 
 // The market depends on the seed and the time only: not on rentals, nor on the steps of the clock.
 func TestMarket_DependsOnSeedAndTime(t *testing.T) {
-	one, other := marketRig(t, simulator.MarketMoving, 7), marketRig(t, simulator.MarketMoving, 7)
+	one, other := marketClient(t, simulator.MarketMoving, 7), marketClient(t, simulator.MarketMoving, 7)
 	var before changes
-	before.add(one.market(), marketRig(t, simulator.MarketMoving, 8).market())
-	one.running("k", nil)
+	before.add(one.market(), marketClient(t, simulator.MarketMoving, 8).market())
+	one.runningInstance(nil)
 	one.Advance(50*time.Hour - bootComplete)
 	for range 500 {
 		other.Advance(6 * time.Minute)
@@ -90,7 +91,7 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 	if between.appeared > 1 || between.vanished+between.higher+between.lower > 0 || before == (changes{}) {
 		t.Errorf("only the rented server may be missing: %+v; with another seed %+v", between, before)
 	}
-	still := marketRig(t, simulator.MarketStill, 7)
+	still := marketClient(t, simulator.MarketStill, 7)
 	first := still.market()
 	still.Advance(50 * time.Hour)
 	between = changes{}
@@ -101,31 +102,28 @@ func TestMarket_DependsOnSeedAndTime(t *testing.T) {
 
 // TestMarket_OutbidAndOutages rents all offers of a moving market for weeks.
 func TestMarket_OutbidAndOutages(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
-	r.control("PATCH", "/account", m{"balance_kop": int64(100_000_000_000)}).want(200)
-	offers := r.market()
+	api := marketClient(t, simulator.MarketMoving, 7)
+	api.setAccount(object{"balance_kop": int64(100_000_000_000)})
+	offers := api.market()
 	for id, o := range offers {
 		kind := "on_demand"
-		if o.Price.Interruptible != nil {
+		if o.value("price.interruptible_kop_h") != nil {
 			kind = "interruptible"
 		}
-		r.rent("k"+id, m{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
+		api.create(id, object{"offer_id": id, "type": kind, "template": "ubuntu", "disk_gb": 20}).want(201)
 	}
 	ends := map[string]int{}
 	for range 20 {
-		r.Advance(24 * time.Hour)
-		for _, i := range list[instance](r, "/instances", 200) {
-			if i.Status == "running" {
+		api.Advance(24 * time.Hour)
+		for _, i := range api.list("/instances") {
+			if i.text("status") == "running" {
 				continue
 			}
-			end := i.Status
-			if i.StopReason != nil {
-				end += " " + *i.StopReason
-			}
+			end := strings.TrimSpace(i.text("status") + " " + i.text("stop_reason"))
 			ends[end]++
 			// A host that is still offline refuses a start.
-			if a := r.do("POST", "/instances/"+i.ID+"/start", nil); a.status != 200 && a.status != 409 {
-				t.Errorf("start of %s: %d %s", end, a.status, a.raw)
+			if a := api.action(i.text("id"), "start"); a.status != 200 && a.status != 409 {
+				t.Errorf("start of %s: %d %s", end, a.status, a.body)
 			}
 		}
 	}
@@ -136,38 +134,37 @@ func TestMarket_OutbidAndOutages(t *testing.T) {
 
 // An offer that was set does not move.
 func TestMarket_KeepsSetOffers(t *testing.T) {
-	r := marketRig(t, simulator.MarketMoving, 7)
-	set := slices.Sorted(maps.Keys(r.market()))[:20]
+	api := marketClient(t, simulator.MarketMoving, 7)
+	set := slices.Sorted(maps.Keys(api.market()))[:20]
 	for _, id := range set {
-		r.control("PATCH", "/offers/"+id, m{"on_demand_kop_h": 1234}).want(200)
+		api.setOffer(id, object{"on_demand_kop_h": 1234})
 	}
-	r.Advance(30 * 24 * time.Hour)
-	now := r.market()
+	api.Advance(30 * 24 * time.Hour)
+	now := api.market()
 	for _, id := range set {
-		if now[id].Price.OnDemand != 1234 {
-			t.Errorf("the offer that was set: %+v", now[id])
-		}
+		equal(t, "price that was set", fixedPrice(now[id]), 1234)
 	}
 }
 
 // In a scarce market, offers of datacenter GPUs appear and vanish, and the others do not become scarce.
 func TestMarket_Scarce(t *testing.T) {
-	r := marketRig(t, simulator.MarketScarce, 7)
-	scarce := func() map[string]offer {
-		offers := r.market()
-		maps.DeleteFunc(offers, func(_ string, o offer) bool {
-			return !strings.Contains(o.GPU.Slug, "100_") && o.GPU.Slug != "h200" && o.GPU.Slug != "l40s"
+	api := marketClient(t, simulator.MarketScarce, 7)
+	scarce := func() map[string]object {
+		offers := api.market()
+		maps.DeleteFunc(offers, func(_ string, o object) bool {
+			slug := o.text("gpu.slug")
+			return !strings.Contains(slug, "100_") && slug != "h200" && slug != "l40s"
 		})
 		return offers
 	}
-	last, all := scarce(), r.market()
+	last, all := scarce(), api.market()
 	if len(last) > 0 || len(all) < 40 {
 		t.Errorf("available at the start: %v, %d others", last, len(all))
 	}
 	const minutes = 8 * 60
 	var day changes
 	for range minutes {
-		r.Advance(time.Minute)
+		api.Advance(time.Minute)
 		now := scarce()
 		day.add(last, now)
 		if last = now; len(now) > 12 {
@@ -187,29 +184,28 @@ func TestMarket_EverySeed(t *testing.T) {
 	null := map[string]bool{}
 	cursor := ""
 	for seed := range uint64(5) {
-		r := marketRig(t, simulator.MarketStill, seed)
-		offers := r.do("GET", "/offers?limit=200", nil).want(200)
+		api := marketClient(t, simulator.MarketStill, seed)
+		offers, _ := api.page("/offers?limit=200")
 		plain, countries := 0, map[string]bool{}
-		for _, o := range r.market() {
-			if o.Country != nil {
-				countries[*o.Country] = true
+		for _, o := range api.market() {
+			if country := o.text("country"); country != "" {
+				countries[country] = true
 			}
-			if o.GPU.Slug == "rtx_4090" && o.GPU.Count == 1 && o.Price.OnDemand <= 5000 && o.Verified &&
-				*o.Disk.MaxGB >= 200 {
+			if o.text("gpu.slug") == "rtx_4090" && o.integer("gpu.count") == 1 && fixedPrice(o) <= 5000 &&
+				o["verified"] == true && o.integer("disk.max_gb") >= 200 {
 				plain++
 			}
 		}
 		if plain < 2 || len(countries) < 5 {
 			t.Errorf("seed %d: %d plain offers, countries %v", seed, plain, countries)
 		}
-		var p page[m]
-		offers.into(&p)
-		findNull(null, "", p.Data)
-		if cursor != "" {
-			r.do("GET", "/offers?limit=5&cursor="+cursor, nil).invalid("cursor")
+		for _, o := range offers {
+			findNull(null, "", o)
 		}
-		r.do("GET", "/offers?limit=5", nil).want(200).into(&p)
-		cursor = *p.NextCursor
+		if cursor != "" {
+			api.get("/offers?limit=5&cursor=" + cursor).invalid("cursor")
+		}
+		_, cursor = api.page("/offers?limit=5")
 	}
 	if got, want := slices.Sorted(maps.Keys(null)), slices.Sorted(slices.Values(strings.Fields(nullable))); !slices.Equal(
 		got, want) {
@@ -218,15 +214,13 @@ func TestMarket_EverySeed(t *testing.T) {
 }
 
 // findNull adds the names of members that are null.
-func findNull(names map[string]bool, path string, objects []m) {
-	for _, o := range objects {
-		for name, value := range o {
-			switch value := value.(type) {
-			case nil:
-				names[path+name] = true
-			case m:
-				findNull(names, path+name+".", []m{value})
-			}
+func findNull(names map[string]bool, path string, o object) {
+	for name, value := range o {
+		switch value := value.(type) {
+		case nil:
+			names[path+name] = true
+		case map[string]any:
+			findNull(names, path+name+".", value)
 		}
 	}
 }

@@ -15,29 +15,22 @@ import (
 // One test for each quirk: it does what is in its description, and nothing else.
 
 func TestQuirk_SmallPages(t *testing.T) {
-	r := newRig(t, withQuirks("small-pages"))
-	var p page[offer]
-	if r.do("GET", "/offers?limit=200", nil).want(200).into(&p); len(p.Data) != 3 || p.NextCursor == nil {
-		t.Errorf("a page of %d, next %v", len(p.Data), p.NextCursor)
-	}
-	small, all := list[offer](r, "/offers?gpu=rtx_4090", 3), list[offer](newRig(t), "/offers?gpu=rtx_4090", 50)
-	if len(small) != len(all) {
-		t.Errorf("%d offers in small pages, want %d", len(small), len(all))
-	}
-	r.do("GET", "/offers?limit=201", nil).failsWith("validation_error")
+	api := newClient(t, withQuirks("small-pages"))
+	items, next := api.page("/offers?limit=200")
+	check(t, len(items) == 3 && next != "", "a page of %d, next %q", len(items), next)
+	equal(t, "offers in small pages", len(api.listInPages("/offers?gpu=rtx_4090", 3, nil)),
+		len(newClient(t).list("/offers?gpu=rtx_4090")))
+	api.get("/offers?limit=201").failsWith("validation_error")
 }
 
 func TestQuirk_PriceMovesOnCreate(t *testing.T) {
-	r := newRig(t, withQuirks("price-moves-on-create"))
+	api := newClient(t, withQuirks("price-moves-on-create"))
 	moves := map[bool]int{}
-	for n, o := range list[offer](r, "/offers?num_gpus=1", 50)[:8] {
-		var i instance
-		r.rent(fmt.Sprint(n), m{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}).want(201).into(&i)
-		by := i.Price.Running - o.Price.OnDemand
+	for _, o := range api.list("/offers?num_gpus=1")[:8] {
+		price := o.integer("price.on_demand_kop_h")
+		by := api.createInstance(object{"offer_id": o["id"]}).integer("price.running_kop_h") - price
 		moves[by > 0]++
-		if by == 0 || 25*max(by, -by) > o.Price.OnDemand {
-			t.Errorf("%d for an offer of %d", i.Price.Running, o.Price.OnDemand)
-		}
+		check(t, by != 0 && 25*max(by, -by) <= price, "%d more for an offer of %d", by, price)
 	}
 	if len(moves) != 2 {
 		t.Errorf("the price moves in one direction only: %v", moves)
@@ -45,21 +38,21 @@ func TestQuirk_PriceMovesOnCreate(t *testing.T) {
 }
 
 func TestQuirk_PriceMovesOnStart(t *testing.T) {
-	r := newRig(t, withQuirks("price-moves-on-start"))
-	i := r.running("a", nil)
+	api := newClient(t, withQuirks("price-moves-on-start"))
+	i := api.runningInstance(nil)
+	id, before := i.text("id"), i.integer("price.running_kop_h")
 	moves := map[bool]int{}
 	for range 2 {
-		r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200)
-		r.Advance(bootComplete)
-		r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-		r.Advance(bootComplete)
-		after := r.instance(i.ID)
-		by := after.Price.Running - i.Price.Running
+		api.action(id, "stop").want(200)
+		api.Advance(bootComplete)
+		api.action(id, "start").want(200)
+		api.Advance(bootComplete)
+		after := api.instance(id).integer("price.running_kop_h")
+		by := after - before
 		moves[by > 0]++
-		if b := r.balance(); by == 0 || 25*max(by, -by) > i.Price.Running || b.Burn != after.Price.Running {
-			t.Errorf("%d after %d, burn %d", after.Price.Running, i.Price.Running, b.Burn)
-		}
-		i = after
+		check(t, by != 0 && 25*max(by, -by) <= before, "%d after %d", after, before)
+		api.checkBurn("after the start", after)
+		before = after
 	}
 	if len(moves) != 2 {
 		t.Error("the price moved twice in one direction")
@@ -67,34 +60,33 @@ func TestQuirk_PriceMovesOnStart(t *testing.T) {
 }
 
 func TestQuirk_OutbidSoonAfterStart(t *testing.T) {
-	r := newRig(t, withQuirks("outbid-soon-after-start"))
-	if i := r.running("demand", nil); i.Status != "running" {
-		t.Errorf("on demand: %s", i.Status)
+	api := newClient(t, withQuirks("outbid-soon-after-start"))
+	api.runningInstance(nil) // on demand
+	id := api.createInstance(object{"type": "interruptible"}).text("id")
+	api.Advance(bootComplete)
+	i := api.instance(id)
+	if i.text("status") != "outbid" || i["started_at"] == nil || i["ssh"] != nil {
+		t.Fatalf("not outbid after its start: %v", i)
 	}
-	i := r.running("bid", m{"type": "interruptible"})
-	if i.Status != "outbid" || i.StartedAt == nil || i.SSH != nil {
-		t.Fatalf("%s, started %v, SSH %v", i.Status, i.StartedAt, i.SSH)
-	}
-	r.do("POST", "/instances/"+i.ID+"/start", nil).want(200)
-	r.Advance(bootComplete)
-	if again := r.instance(i.ID); again.Status != "running" || again.SSH == nil ||
-		again.Price.Running <= i.Price.Running {
-		t.Errorf("after the next start: %+v", again)
-	}
+	api.action(id, "start").want(200)
+	api.Advance(bootComplete)
+	again := api.instance(id)
+	check(t, again.text("status") == "running" && again["ssh"] != nil &&
+		again.integer("price.running_kop_h") > i.integer("price.running_kop_h"), "after the next start: %v", again)
 }
 
 func TestQuirk_ForbiddenBalance(t *testing.T) {
-	r := newRig(t, withQuirks("forbidden-balance"))
-	r.do("GET", "/balance", nil).failsWith("forbidden")
-	r.as("").do("GET", "/balance", nil).failsWith("unauthorized")
-	r.do("GET", "/transactions", nil).want(200)
+	api := newClient(t, withQuirks("forbidden-balance"))
+	api.get("/balance").failsWith("forbidden")
+	api.withKey("").get("/balance").failsWith("unauthorized")
+	api.get("/transactions").want(200)
 }
 
 func TestQuirk_LimitHeadersAbsent(t *testing.T) {
-	r := newRig(t, withQuirks("limit-headers-absent"))
-	r.SetRateLimit(2, 2)
+	api := newClient(t, withQuirks("limit-headers-absent"))
+	api.SetRateLimit(2, 2)
 	for n, path := range []string{"/me", "/instances/none", "/me"} {
-		a := r.do("GET", path, nil).want([]int{200, 404, 429}[n])
+		a := api.get(path).want([]int{200, 404, 429}[n])
 		for name := range a.header {
 			if strings.HasPrefix(name, "X-Ratelimit") {
 				t.Errorf("%d has %s", a.status, name)
@@ -107,163 +99,136 @@ func TestQuirk_LimitHeadersAbsent(t *testing.T) {
 }
 
 func TestQuirk_LaggingList(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-list"))
+	api := newClient(t, withQuirks("lagging-list"))
 	count := func() int {
-		return len(list[m](r, "/templates", 200)) + len(list[m](r, "/ssh-keys", 50)) + len(list[m](r, "/instances", 50))
+		return len(api.list("/templates")) + len(api.list("/ssh-keys")) + len(api.list("/instances"))
 	}
 	before := count()
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
-	r.do("POST", "/templates", m{"name": "own", "image": "a:1"}).want(201)
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
-	r.do("GET", "/instances/"+i.ID, nil).want(200)
+	id := api.createInstance(nil).text("id")
+	api.newTemplate()
+	api.newSSHKey(1)
+	api.get("/instances/" + id).want(200)
 	for _, step := range []struct {
 		wait time.Duration
 		want int
 	}{{2900 * time.Millisecond, before}, {10 * time.Second, before + 3}} {
-		r.Advance(step.wait)
-		if got := count(); got != step.want {
-			t.Errorf("%d items are listed, want %d", got, step.want)
-		}
+		api.Advance(step.wait)
+		equal(t, "items that are listed", count(), step.want)
 	}
 }
 
 func TestQuirk_LaggingGet(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-get"))
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
-	for _, method := range []string{"GET", "DELETE"} {
-		r.do(method, "/instances/"+i.ID, nil).failsWith("not_found")
-	}
-	r.Advance(3 * time.Second)
-	r.do("GET", "/instances/"+i.ID, nil).want(200)
+	api := newClient(t, withQuirks("lagging-get"))
+	path := "/instances/" + api.createInstance(nil).text("id")
+	api.get(path).failsWith("not_found")
+	api.delete(path).failsWith("not_found")
+	api.Advance(3 * time.Second)
+	api.get(path).want(200)
 }
 
 func TestQuirk_LaggingStatus(t *testing.T) {
-	r := newRig(t, withQuirks("lagging-status"))
-	path := "/instances/" + r.running("a", nil).ID
+	api := newClient(t, withQuirks("lagging-status"))
+	id := api.runningInstance(nil).text("id")
+	path := "/instances/" + id
 	for _, step := range []struct{ method, path, before, after string }{
 		{"POST", path + "/stop", "running", "stopped"}, {"POST", path + "/start", "stopped", "running"},
 		{"DELETE", path, "running", "destroyed"},
 	} {
-		var i instance
-		r.do(step.method, step.path, nil).want(200).into(&i)
-		if step.method == "DELETE" && i.Status != "destroying" {
-			t.Errorf("the response to DELETE: %s", i.Status)
+		a := api.do(step.method, step.path, nil)
+		status := a.ok().text("status")
+		check(t, step.method != "DELETE" || status == "destroying", "the response to DELETE: %s", status)
+		api.Advance(1900 * time.Millisecond)
+		for _, got := range append(api.list("/instances"), api.instance(id)) {
+			equal(t, a.request+": status soon after it", got.text("status"), step.before)
 		}
-		r.Advance(1900 * time.Millisecond)
-		for _, got := range append(list[instance](r, "/instances", 50), r.instance(i.ID)) {
-			if got.Status != step.before {
-				t.Errorf("%s %s: %s soon after it, want %s", step.method, step.path, got.Status, step.before)
-			}
-		}
-		r.Advance(bootComplete)
-		if got := r.instance(i.ID); got.Status != step.after {
-			t.Errorf("%s %s: %s in the end, want %s", step.method, step.path, got.Status, step.after)
-		}
+		api.Advance(bootComplete)
+		equal(t, a.request+": status in the end", api.instance(id).text("status"), step.after)
 	}
 }
 
 func TestQuirk_CachedOffers(t *testing.T) {
-	r := newRig(t, withQuirks("cached-offers"))
+	api := newClient(t, withQuirks("cached-offers"))
 	const query = "/offers?gpu=rtx_4090"
-	first := list[offer](r, query, 200)
-	path := "/offers/" + first[0].ID
-	r.do("GET", path, nil).want(200)
-	r.rent("a", m{"offer_id": first[0].ID}).want(201)
+	first := api.list(query)
+	path := "/offers/" + first[0].text("id")
+	api.get(path).want(200)
+	api.createInstance(object{"offer_id": first[0]["id"]})
 	for _, step := range []struct {
 		wait time.Duration
 		want bool
 	}{{0, true}, {59 * time.Second, true}, {2 * time.Second, false}} {
-		r.Advance(step.wait)
-		var o offer
-		r.do("GET", path, nil).want(200).into(&o)
-		if listed := len(list[offer](r, query, 200)) == len(first); listed != step.want || o.Available != step.want {
-			t.Errorf("%v later: listed %t, available %t", step.wait, listed, o.Available)
-		}
+		api.Advance(step.wait)
+		equal(t, fmt.Sprint("available after ", step.wait), api.get(path).ok()["available"], any(step.want))
+		equal(t, fmt.Sprint("listed after ", step.wait), len(api.list(query)) == len(first), step.want)
 	}
 }
 
 func TestQuirk_ForgottenKeys(t *testing.T) {
-	r := newRig(t, withQuirks("forgotten-keys"))
-	i := r.running("a", nil)
-	rent := func(status int) string {
+	api := newClient(t, withQuirks("forgotten-keys"))
+	create := func(status int) string {
 		t.Helper()
-		var again instance
-		r.rent("a", nil).want(status).into(&again)
-		return again.ID
+		return api.create("a", api.instanceBody(nil)).want(status).object().text("id")
 	}
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
-	if rent(200) != i.ID {
-		t.Error("the key was forgotten while the instance exists")
-	}
-	r.Advance(bootComplete)
-	if next := rent(201); next == i.ID || rent(200) != next {
-		t.Errorf("after %s is destroyed, the key rents %s", i.ID, next)
-	}
+	id := create(201)
+	api.Advance(bootComplete)
+	api.delete("/instances/" + id).want(200)
+	equal(t, "instance of the key before it is destroyed", create(200), id)
+	api.Advance(bootComplete)
+	next := create(201)
+	check(t, next != id && create(200) == next, "after %s is destroyed, the key creates %s", id, next)
 }
 
 func TestQuirk_FirstAnswerReplays(t *testing.T) {
-	r := newRig(t, withQuirks("first-answer-replays"))
-	first := r.rent("a", nil).want(201)
-	var i instance
-	first.into(&i)
+	api := newClient(t, withQuirks("first-answer-replays"))
+	first := api.create("a", api.instanceBody(nil)).want(201)
+	id := first.object().text("id")
 	for _, status := range []string{"running", "failed", "destroyed"} {
-		r.Advance(bootComplete)
-		r.setInstance(i.ID, m{"status": status})
-		again := r.rent("a", m{"name": "other"}).want(200)
-		if string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" ||
-			r.instance(i.ID).Status != status {
-			t.Errorf("%s: %s, first %s", status, again.raw, first.raw)
-		}
+		api.Advance(bootComplete)
+		api.setInstance(id, object{"status": status})
+		again := api.create("a", api.instanceBody(object{"name": "other"})).want(200)
+		equal(t, status+": the response", string(again.body), string(first.body))
+		equal(t, status+": Idempotent-Replayed", again.header.Get("Idempotent-Replayed"), "true")
+		equal(t, "status", api.instance(id).text("status"), status)
 	}
 }
 
 func TestQuirk_BusyWhileBooting(t *testing.T) {
-	r := newRig(t, withQuirks("busy-while-booting"))
-	var i instance
-	r.rent("a", nil).want(201).into(&i)
+	api := newClient(t, withQuirks("busy-while-booting"))
+	id := api.createInstance(nil).text("id")
 	for _, status := range []string{"creating", "starting"} {
-		r.do("DELETE", "/instances/"+i.ID, nil).failsWith("conflict")
-		if now := r.instance(i.ID); now.Status != status || now.DesiredState != "running" {
-			t.Errorf("%s, desired %s, want %s", now.Status, now.DesiredState, status)
-		}
-		r.Advance(boot / 2)
+		api.delete("/instances/" + id).failsWith("conflict")
+		equal(t, "status", api.instance(id).text("status"), status)
+		equal(t, "desired_state", api.instance(id).text("desired_state"), "running")
+		api.Advance(boot / 2)
 	}
-	r.Advance(boot)
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
+	api.Advance(boot)
+	api.delete("/instances/" + id).want(200)
 }
 
 func TestQuirk_FailedIsBilled(t *testing.T) {
-	r := newRig(t, withQuirks("failed-is-billed"))
-	i := r.running("a", nil)
-	r.setInstance(i.ID, m{"status": "failed"})
-	before := r.balance()
-	r.Advance(time.Hour)
-	if after := r.balance(); before.Burn != i.Price.Running || after.Available != before.Available {
-		t.Errorf("burn %d, want %d; an hour costs %d", before.Burn, i.Price.Running, before.Available-after.Available)
-	}
-	r.do("DELETE", "/instances/"+i.ID, nil).want(200)
-	if b := r.balance(); b.Burn != 0 {
-		t.Errorf("after the DELETE: burns %d", b.Burn)
-	}
+	api := newClient(t, withQuirks("failed-is-billed"))
+	i := api.runningInstance(nil)
+	api.setInstance(i.text("id"), object{"status": "failed"})
+	available := api.balance()["available_kop"]
+	api.checkBurn("failed", i.value("price.running_kop_h"))
+	api.Advance(time.Hour)
+	equal(t, "available_kop an hour later", api.balance()["available_kop"], available)
+	api.delete("/instances/" + i.text("id")).want(200)
+	api.checkBurn("after the DELETE", 0)
 }
 
 func TestQuirk_RefusedDisks(t *testing.T) {
-	r := newRig(t, withQuirks("refused-disks"))
-	offers := list[offer](r, "/offers?num_gpus=1", 50)[:30]
+	api := newClient(t, withQuirks("refused-disks"))
+	offers := api.list("/offers?num_gpus=1")[:30]
 	refused := 0
-	for n, o := range offers {
-		body := m{"offer_id": o.ID, "disk_gb": 10, "template": "ubuntu"}
-		if r.rent(fmt.Sprint(n), body).status == 201 {
+	for _, o := range offers {
+		body := api.instanceBody(object{"offer_id": o["id"]})
+		if api.create(unique("first"), body).status == 201 {
 			continue
 		}
 		refused++
-		r.rent(fmt.Sprint("again ", n), body).invalid("disk_gb")
-		var now offer
-		if r.do("GET", "/offers/"+o.ID, nil).want(200).into(&now); !now.Available {
-			t.Errorf("offer %s is not available", o.ID)
-		}
+		api.create(unique("again"), body).invalid("disk_gb")
+		equal(t, "available", api.get("/offers/" + o.text("id")).ok()["available"], any(true))
 	}
 	if refused < 4 || refused > 16 {
 		t.Errorf("%d of %d offers are refused", refused, len(offers))
@@ -271,38 +236,28 @@ func TestQuirk_RefusedDisks(t *testing.T) {
 }
 
 func TestQuirk_PhantomOffers(t *testing.T) {
-	r := newRig(t, withQuirks("phantom-offers"))
-	servers := r.offers()
+	api := newClient(t, withQuirks("phantom-offers"))
+	servers := api.offers()
 	const query = "/offers?gpu=rtx_4090&num_gpus=1"
-	all := list[offer](r, query, 2)
-	phantom := all[0]
-	if len(all) != len(servers)+1 || all[1].ID != servers[0].ID ||
-		phantom.Price.OnDemand >= servers[0].Price.OnDemand || phantom.GPU != servers[0].GPU {
-		t.Fatalf("phantom %+v, the first offer is %+v", phantom, servers[0])
-	}
-	if last := list[offer](r, query+"&order=-price", 50); last[len(last)-1].ID != phantom.ID {
-		t.Error("the other order does not end with the phantom")
-	}
-	if below := list[offer](r, fmt.Sprintf("%s&max_price_kop_h=%d", query, phantom.Price.OnDemand-1), 50); len(below) > 0 {
-		t.Errorf("a phantom above the maximum price: %v", below)
-	}
-	r.rent("a", m{"offer_id": phantom.ID}).failsWith("conflict")
-	var now offer
-	if r.do("GET", "/offers/"+phantom.ID, nil).want(200).into(&now); !now.Available {
-		t.Error("GET returns the phantom as not available")
-	}
+	all := api.listInPages(query, 2, nil)
+	id, price := all[0].text("id"), all[0].integer("price.on_demand_kop_h")
+	equal(t, "offers with the phantom", asJSON(ids(all)), asJSON(append([]string{id}, ids(servers)...)))
+	equal(t, "gpu", asJSON(all[0]["gpu"]), asJSON(servers[0]["gpu"]))
+	check(t, price < servers[0].integer("price.on_demand_kop_h"), "the phantom costs %d: %v", price, servers[0])
+	last := ids(api.list(query + "&order=-price"))
+	equal(t, "the last in the other order", last[len(last)-1], id)
+	equal(t, "offers below the phantom", len(api.list(fmt.Sprintf("%s&max_price_kop_h=%d", query, price-1))), 0)
+	api.create("a", api.instanceBody(object{"offer_id": id})).failsWith("conflict")
+	equal(t, "available", api.get("/offers/" + id).ok()["available"], any(true))
 	// It stays when no server with these properties is available.
 	for _, o := range servers {
-		r.control("PATCH", "/offers/"+o.ID, m{"available": false}).want(200)
+		api.setOffer(o.text("id"), object{"available": false})
 	}
-	if left := list[offer](r, query, 50); len(left) != 1 || left[0].ID != phantom.ID {
-		t.Errorf("%v is left, want the phantom", left)
-	}
+	equal(t, "offers that are left", asJSON(ids(api.list(query))), asJSON([]string{id}))
 }
 
 func TestQuirk_ImageSpelling(t *testing.T) {
-	r := newRig(t, withQuirks("image-spelling"))
-	type template struct{ Slug, Image string }
+	api := newClient(t, withQuirks("image-spelling"))
 	for image, want := range map[string][]string{
 		"ubuntu:24.04":                      {"docker.io/library/ubuntu:24.04", "index.docker.io/library/ubuntu:24.04"},
 		"pytorch/pytorch:2":                 {"docker.io/pytorch/pytorch:2", "index.docker.io/pytorch/pytorch:2"},
@@ -310,36 +265,32 @@ func TestQuirk_ImageSpelling(t *testing.T) {
 		"docker.io/a/b:1":                   {"a/b:1"},
 		"registry.example:5000/team/tool:1": {"registry.example:5000/team/tool:1"},
 	} {
-		var created template
-		r.do("POST", "/templates", m{"name": "own", "image": image}).want(201).into(&created)
-		all := list[template](r, "/templates", 200)
-		if !slices.Contains(want, created.Image) || all[len(all)-1] != created {
-			t.Errorf("%s: created %v, listed %v", image, created, all[len(all)-1])
-		}
+		created := api.post("/templates", object{"name": "own", "image": image}).created()
+		all := api.list("/templates")
+		listed := all[len(all)-1]
+		check(t, slices.Contains(want, created.text("image")) && listed["image"] == created["image"] &&
+			listed["slug"] == created["slug"], "%s: created %v, listed %v", image, created, listed)
 	}
-	if i := r.running("a", nil); !strings.Contains(i.Image, "docker.io/pytorch/") {
-		t.Errorf("instance: %s", i.Image)
-	}
+	image := api.runningInstance(object{"template": "pytorch", "disk_gb": 50}).text("image")
+	check(t, strings.Contains(image, "docker.io/pytorch/"), "instance: %s", image)
 }
 
 func TestQuirk_OtherGPU(t *testing.T) {
-	r := newRig(t, withQuirks("other-gpu"))
-	var i struct{ GPU gpu }
-	o := r.cheapest()[0]
-	r.rent("a", nil).want(201).into(&i)
-	if i.GPU.Slug == o.GPU.Slug || i.GPU.Count != o.GPU.Count || i.GPU.VRAMGB != o.GPU.VRAMGB {
-		t.Errorf("%v for an offer of %v", i.GPU, o.GPU)
-	}
+	api := newClient(t, withQuirks("other-gpu"))
+	offer := api.list("/offers")[0]
+	want, got := offer.object("gpu"), api.createInstance(object{"offer_id": offer["id"]}).object("gpu")
+	check(t, got["slug"] != want["slug"] && got["count"] == want["count"] && got["vram_gb"] == want["vram_gb"],
+		"%v for an offer of %v", got, want)
 }
 
 func TestQuirk_UnknownEnums(t *testing.T) {
-	r := newRig(t, withQuirks("unknown-enums"))
-	for n := range 8 {
-		r.do("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read"}}).want(201)
-		r.rent(fmt.Sprint(n), m{"offer_id": list[offer](r, "/offers?num_gpus=1", 50)[0].ID, "template": "ubuntu"}).want(201)
+	api := newClient(t, withQuirks("unknown-enums"))
+	for range 8 {
+		api.newKey("user:read")
+		api.createInstance(nil)
 	}
 	unknown := func(path, field, known string) (n int) {
-		for _, item := range list[m](r, path, 200) {
+		for _, item := range api.list(path) {
 			if value, _ := item[field].(string); value != "" && !slices.Contains(strings.Fields(known), value) {
 				n++
 			}
@@ -352,25 +303,24 @@ func TestQuirk_UnknownEnums(t *testing.T) {
 		{"/templates", "launch_mode", "ssh jupyter entrypoint"}, {"/api-keys", "source", "console cli api"},
 		{"/instances", "status", statuses},
 	} {
-		if n := unknown(c.path, c.field, c.known); n == 0 || n == len(list[m](r, c.path, 200)) {
+		if n := unknown(c.path, c.field, c.known); n == 0 || n == len(api.list(c.path)) {
 			t.Errorf("%s: %d values of %s are unknown", c.path, n, c.field)
 		}
 	}
-	r.Advance(bootComplete)
+	api.Advance(bootComplete)
 	if n := unknown("/instances", "status", "running"); n > 0 {
 		t.Errorf("%d instances without a pending change have an unknown status", n)
 	}
 }
 
 func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
-	r := newRig(t, withQuirks("optional-fields-absent"))
-	i := r.running("a", nil)
+	api := newClient(t, withQuirks("optional-fields-absent"))
+	id := api.createInstance(nil)["id"].(string)
+	api.Advance(bootComplete)
 	const reads = 100
 	present := map[string]int{}
 	for range reads {
-		var got m
-		r.do("GET", "/instances/"+i.ID, nil).want(200).into(&got)
-		for field := range got {
+		for field := range api.instance(id) {
 			present[field]++
 		}
 	}
@@ -389,10 +339,10 @@ func TestQuirk_OptionalFieldsAbsent(t *testing.T) {
 }
 
 func TestQuirk_UnknownFields(t *testing.T) {
-	r := newRig(t, withQuirks("unknown-fields"))
-	r.do("POST", "/templates", m{"name": "own", "image": "a:1", "env": m{"A": "1"}}).want(201)
+	api := newClient(t, withQuirks("unknown-fields"))
+	api.post("/templates", object{"name": "own", "image": "a:1", "env": object{"A": "1"}}).want(201)
 	for _, path := range []string{"/me", "/templates", "/offers", "/instances/none"} {
-		raw := string(r.do("GET", path, nil).raw)
+		raw := string(api.get(path).body)
 		for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`,
 			`"x_list":[`, `"x_object":{`} {
 			if !strings.Contains(raw, field) {
@@ -400,21 +350,18 @@ func TestQuirk_UnknownFields(t *testing.T) {
 			}
 		}
 	}
-	all := list[struct{ Env map[string]any }](r, "/templates", 200)
-	if env := all[len(all)-1].Env; len(env) != 1 {
-		t.Errorf("the environment of a template is %v", env)
-	}
+	all := api.list("/templates")
+	env := all[len(all)-1].object("env")
+	check(t, len(env) == 1, "the environment of a template is %v", env)
 }
 
 func TestQuirk_SortedDifferently(t *testing.T) {
-	r := newRig(t, withQuirks("sorted-differently"))
+	api := newClient(t, withQuirks("sorted-differently"))
 	for path, want := range map[string]bool{"/templates": true, "/api-keys": true, "/offers": false,
 		"/transactions": false} {
 		orders := map[string]bool{}
 		for range 10 {
-			var p m
-			r.do("GET", path, nil).want(200).into(&p)
-			orders[fmt.Sprint(p["data"])] = true
+			orders[asJSON(api.get(path).ok()["data"])] = true
 		}
 		if (len(orders) > 1) != want {
 			t.Errorf("%s has %d orders", path, len(orders))
@@ -423,49 +370,47 @@ func TestQuirk_SortedDifferently(t *testing.T) {
 }
 
 func TestQuirk_StrangeNeighbours(t *testing.T) {
-	r := newRig(t, withQuirks("strange-neighbours"))
-	mine := r.running("a", nil)
+	api := newClient(t, withQuirks("strange-neighbours"))
+	mine := api.runningInstance(nil)
 	statuses := map[string]bool{}
-	all := list[instance](r, "/instances", 2)
+	all := api.listInPages("/instances", 2, nil)
 	for _, i := range all {
-		statuses[i.Status] = true
-		if i.ID == mine.ID {
+		id := i.text("id")
+		statuses[i.text("status")] = true
+		if id == mine.text("id") {
 			continue
 		}
-		path := "/instances/" + i.ID
-		r.do("GET", path, nil).want(200)
-		r.do("POST", path+"/start", nil).failsWith("conflict")
-		r.do("POST", path+"/stop", nil).failsWith("conflict")
-		r.do("DELETE", path, nil).failsWith("conflict")
+		api.get("/instances/" + id).want(200)
+		api.action(id, "start").failsWith("conflict")
+		api.action(id, "stop").failsWith("conflict")
+		api.delete("/instances/" + id).failsWith("conflict")
 	}
-	if b := r.balance(); len(all) != 4 || !statuses["hibernating"] || b.Burn != mine.Price.Running {
-		t.Errorf("%d instances, statuses %v, burn %d", len(all), statuses, b.Burn)
-	}
-	isForeign := func(o offer) bool { return o.Price.OnDemand < 0 }
-	offers := list[offer](r, "/offers", 50)
+	check(t, len(all) == 4 && statuses["hibernating"], "%d instances, statuses %v", len(all), statuses)
+	api.checkBurn("with foreign instances", mine.value("price.running_kop_h"))
+	isForeign := func(o object) bool { return o.integer("price.on_demand_kop_h") < 0 }
+	offers := api.list("/offers")
 	foreign := offers[slices.IndexFunc(offers, isForeign)]
-	r.rent("b", m{"offer_id": foreign.ID}).failsWith("not_found")
-	if slices.ContainsFunc(list[offer](r, "/offers?country=RU", 50), isForeign) {
-		t.Error("a foreign offer passes a filter that it does not fit")
-	}
+	api.create("b", api.instanceBody(object{"offer_id": foreign["id"]})).failsWith("not_found")
+	check(t, !slices.ContainsFunc(api.list("/offers?country=RU"), isForeign),
+		"a foreign offer passes a filter that it does not fit")
 	for path, want := range map[string]string{"/templates": "stranger-1", "/ssh-keys": "ssh_stranger1",
 		"/api-keys": "key_stranger1"} {
-		if raw := r.do("GET", path, nil).want(200).raw; !strings.Contains(string(raw), want) {
+		if raw := api.get(path).want(200).body; !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", path, want)
 		}
-		r.do("DELETE", path+"/"+want, nil).failsWith("not_found")
+		api.delete(path + "/" + want).failsWith("not_found")
 	}
-	r.as("").do("GET", "/instances?cursor=nb_1", nil).failsWith("unauthorized")
+	api.withKey("").get("/instances?cursor=nb_1").failsWith("unauthorized")
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
 // consecutive failures. At most one failure of a request may be a 4xx.
-func failures(r *rig, method string, path func(n int) string, body any) (statuses map[int]int, longest int) {
+func failures(api *client, method string, path func(n int) string, body any) (statuses map[int]int, longest int) {
 	statuses = map[int]int{}
 	for n := range 60 {
 		foreign4xx := 0
 		for inRow := 1; ; inRow++ {
-			a := r.try(method, path(n), body)
+			a := api.try(method, path(n), body)
 			statuses[a.status]++
 			if !a.failed() {
 				break
@@ -476,17 +421,17 @@ func failures(r *rig, method string, path func(n int) string, body any) (statuse
 			}
 		}
 		if foreign4xx > 1 {
-			r.t.Errorf("%s %s: %d failures are a 4xx", method, path(n), foreign4xx)
+			api.t.Errorf("%s %s: %d failures are a 4xx", method, path(n), foreign4xx)
 		}
 	}
 	return statuses, longest
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
-	r := newRig(t, withQuirks("status-after-work"))
-	i := r.running("a", nil)
-	path := "/instances/" + i.ID
-	statuses, longest := failures(r, "PATCH", func(int) string { return path }, m{"name": "x"})
+	api := newClient(t)
+	path := "/instances/" + api.runningInstance(nil).text("id")
+	api.control("POST", "/quirks", object{"names": []string{"status-after-work"}}).want(204)
+	statuses, longest := failures(api, "PATCH", func(int) string { return path }, object{"name": "x"})
 	for _, status := range []int{0, 500, 503, 502, 504, 200} {
 		if statuses[status] == 0 || len(statuses) != 6 || longest != 2 {
 			t.Errorf("status %d: %v, at most %d failures in a row", status, statuses, longest)
@@ -495,27 +440,24 @@ func TestQuirk_StatusAfterWork(t *testing.T) {
 	// The work is done whatever the response is.
 	for n := range 30 {
 		name := fmt.Sprint("name ", n)
-		r.try("PATCH", path, m{"name": name})
-		var now instance
-		if r.withoutQuirks(path).into(&now); now.Name == nil || *now.Name != name {
-			t.Fatalf("the name is %v after a PATCH to %q", now.Name, name)
-		}
+		api.try("PATCH", path, object{"name": name})
+		equal(t, "name after a PATCH", api.withoutQuirks(path).text("name"), name)
 	}
 	// A refusal is not replaced.
 	for range 20 {
-		r.do("DELETE", "/ssh-keys/none", nil).failsWith("not_found")
+		api.delete("/ssh-keys/none").failsWith("not_found")
 	}
 }
 
 func TestQuirk_GatewayErrors(t *testing.T) {
-	r := newRig(t, withQuirks("gateway-errors"))
-	_, longestWrite := failures(r, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
-	reads, longest := failures(r, "GET", func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
+	api := newClient(t, withQuirks("gateway-errors"))
+	_, longestWrite := failures(api, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
+	reads, longest := failures(api, "GET", func(n int) string { return fmt.Sprintf("/instances?limit=%d", n+1) }, nil)
 	foreign4xx := reads[403] + reads[404] + reads[409] + reads[422]
 	if longestWrite > 2 || longest > 2 || reads[502]+reads[504] == 0 || reads[500] == 0 || foreign4xx == 0 {
 		t.Errorf("at most %d and %d failures in a row, %v", longestWrite, longest, reads)
 	}
-	for _, request := range r.Requests() {
+	for _, request := range api.Requests() {
 		if request.Status == 0 {
 			t.Error("the request log misses a status")
 		}
@@ -547,7 +489,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode, err
 	}
-	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, ed25519A) }
+	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, publicKey(1)) }
 	longest := 0
 	for n := range 200 {
 		for inRow := 1; ; inRow++ {

@@ -21,17 +21,17 @@ func withQuirks(names ...string) func(*simulator.Config) {
 }
 
 // try sends a request. The status is 0 if the connection is cut.
-func (r *rig) try(method, path string, body any) (a response) {
-	r.t.Helper()
+func (api *client) try(method, path string, body any) (a response) {
+	api.t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
 				panic(p)
 			}
-			a = response{t: r.t}
+			a = response{t: api.t}
 		}
 	}()
-	return r.do(method, path, body)
+	return api.do(method, path, body)
 }
 
 // failed reports whether a response does not come from a handler of the API: a cut connection, a 5xx, or an error in
@@ -43,50 +43,49 @@ func (a response) failed() bool {
 	if a.status < 400 {
 		return false
 	}
-	var failure m
+	var failure object
 	known := []string{"unauthorized", "insufficient_funds", "forbidden", "not_found", "conflict", "validation_error",
 		"rate_limited"}
-	return json.Unmarshal(a.raw, &failure) != nil || !slices.Contains(known, text(failure, "error.code"))
+	return json.Unmarshal(a.body, &failure) != nil || !slices.Contains(known, failure.text("error.code"))
 }
 
 // retry repeats a request until it reaches the handler, as a client does.
-func (r *rig) retry(method, path string, body any) response {
-	r.t.Helper()
+func (api *client) retry(method, path string, body any) response {
+	api.t.Helper()
 	for range 6 {
-		if a := r.try(method, path, body); !a.failed() {
+		if a := api.try(method, path, body); !a.failed() {
 			return a
 		}
 	}
-	r.t.Fatalf("%s %s: no response of the service in six attempts", method, path)
+	api.t.Fatalf("%s %s: no response of the service in six attempts", method, path)
 	return response{}
 }
 
 // runScenario sends requests of all kinds and returns all responses.
-func runScenario(r *rig) (responses []string) {
+func runScenario(api *client) (responses []string) {
 	send := func(method, path string, body any) response {
-		a := r.retry(method, path, body)
+		a := api.retry(method, path, body)
 		responses = append(responses, fmt.Sprint(method, path, a.status, a.header.Get("X-RateLimit-Limit"),
-			string(a.raw)))
+			string(a.body)))
 		return a
 	}
-	send("POST", "/ssh-keys", m{"name": "a", "public_key": ed25519A})
-	send("POST", "/templates", m{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
-	send("POST", "/api-keys", m{"name": "k", "scopes": []string{"user:read", "instances:read"}})
+	send("POST", "/ssh-keys", object{"name": "a", "public_key": publicKey(1)})
+	send("POST", "/templates", object{"name": "own", "image": "ubuntu:24.04", "ports": []int{1, 2, 3, 4, 5}})
+	send("POST", "/api-keys", object{"name": "k", "scopes": []string{"user:read", "instances:read"}})
 	for _, path := range []string{"/me", "/balance", "/gpus", "/offers?gpu=rtx_4090&num_gpus=1&limit=5",
 		"/offers?type=interruptible", "/templates", "/transactions", "/ssh-keys", "/api-keys"} {
 		send("GET", path, nil)
 	}
 	rent := func(key string) string {
-		var i instance
-		for _, o := range r.offers() {
-			body := m{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o.ID}
-			a := r.with("Idempotency-Key", key).retry("POST", "/instances", body)
-			if responses = append(responses, string(a.raw)); a.status == 201 || a.status == 200 {
-				a.into(&i)
-				break
+		for _, o := range api.offers() {
+			body := object{"template": "pytorch", "disk_gb": 50, "type": "interruptible", "name": key, "offer_id": o["id"]}
+			a := api.withHeader("Idempotency-Key", key).retry("POST", "/instances", body)
+			if responses = append(responses, string(a.body)); a.status == 201 || a.status == 200 {
+				return "/instances/" + a.object().text("id")
 			}
 		}
-		return "/instances/" + i.ID
+		api.t.Fatal("no offer was accepted")
+		return ""
 	}
 	path := rent("story")
 	for _, step := range []string{"", "/start", "/stop", "/start"} {
@@ -94,14 +93,14 @@ func runScenario(r *rig) (responses []string) {
 			send("POST", path+step, nil)
 		}
 		for range 8 {
-			r.Advance(2 * time.Second)
+			api.Advance(2 * time.Second)
 			send("GET", path, nil)
 			send("GET", "/instances", nil)
 		}
 	}
-	send("PATCH", path, m{"name": "renamed"})
+	send("PATCH", path, object{"name": "renamed"})
 	send("DELETE", path, nil)
-	r.Advance(time.Minute)
+	api.Advance(time.Minute)
 	rent("story")
 	send("DELETE", rent("booting"), nil)
 	send("GET", "/balance", nil)
@@ -110,29 +109,27 @@ func runScenario(r *rig) (responses []string) {
 }
 
 // offers returns the offers of the popular model without quirks.
-func (r *rig) offers() []offer {
-	r.t.Helper()
-	var p page[offer]
-	r.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").into(&p)
-	return p.Data
+func (api *client) offers() []object {
+	api.t.Helper()
+	return api.withoutQuirks("/offers?gpu=rtx_4090&num_gpus=1").objects("data")
 }
 
 // withoutQuirks sends a GET request without quirks.
-func (r *rig) withoutQuirks(path string) response {
-	r.t.Helper()
-	other := r.as(r.key)
-	other.outer = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
+func (api *client) withoutQuirks(path string) object {
+	api.t.Helper()
+	other := api.withKey(api.key)
+	other.handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		api.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
 	})
-	return other.get(path).want(200)
+	return other.get(path).ok()
 }
 
 // The same seed has the same quirks.
 func TestQuirks_DependOnSeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
 	scenario := func(seed uint64, quirks ...string) string {
-		r := newRig(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
-		return secrets.ReplaceAllString(strings.Join(runScenario(r), "\n"), "")
+		api := newClient(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
+		return secrets.ReplaceAllString(strings.Join(runScenario(api), "\n"), "")
 	}
 	first := scenario(7, "all")
 	if first != scenario(7, "all") {
@@ -148,21 +145,21 @@ func TestQuirks_DependOnSeed(t *testing.T) {
 func TestQuirks_MatchContract(t *testing.T) {
 	outside := []string{"status-after-work", "gateway-errors", "limit-headers-absent", "strange-neighbours",
 		"unknown-enums", "unknown-fields"}
-	r := newRig(t)
+	api := newClient(t)
 	for _, q := range simulator.AllQuirks() {
 		if slices.Contains(outside, q.Name) {
 			continue
 		}
-		if err := r.SetQuirks(append(r.Quirks(), q.Name)...); err != nil {
+		if err := api.SetQuirks(append(api.Quirks(), q.Name)...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.outer = contracttest.New(t).Wrap(r.Handler())
-	runScenario(r)
+	api.handler = contracttest.New(t).Wrap(api.Handler())
+	runScenario(api)
 }
 
 func TestQuirks_Switching(t *testing.T) {
-	r := newRig(t, withQuirks("small-pages"))
+	api := newClient(t, withQuirks("small-pages"))
 	listed := func() (on []string) {
 		var p struct {
 			Data []struct {
@@ -170,7 +167,7 @@ func TestQuirks_Switching(t *testing.T) {
 				On bool
 			}
 		}
-		r.control("GET", "/quirks", nil).want(200).into(&p)
+		api.control("GET", "/quirks", nil).want(200).into(&p)
 		for n, q := range simulator.AllQuirks() {
 			if p.Data[n].Quirk != q || q.Description == "" || q.Sentence == "" {
 				t.Errorf("%s is listed as %+v", q.Name, p.Data[n])
@@ -181,7 +178,7 @@ func TestQuirks_Switching(t *testing.T) {
 		}
 		return on
 	}
-	set := func(names ...string) response { return r.control("POST", "/quirks", m{"names": names}) }
+	set := func(names ...string) response { return api.control("POST", "/quirks", object{"names": names}) }
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("at first: %v", on)
 	}
@@ -192,14 +189,14 @@ func TestQuirks_Switching(t *testing.T) {
 	refused := set("no-such")
 	refused.invalid("names")
 	err := simulator.Config{Quirks: []string{"no-such"}}.Validate()
-	if !strings.Contains(string(refused.raw), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
-		t.Errorf("the refusal does not name what there is: %s, %v", refused.raw, err)
+	if !strings.Contains(string(refused.body), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
+		t.Errorf("the refusal does not name what there is: %s, %v", refused.body, err)
 	}
-	r.control("POST", "/quirks", m{"names": []string{}}).want(204)
+	api.control("POST", "/quirks", object{"names": []string{}}).want(204)
 	if on := listed(); len(on) != 0 {
 		t.Errorf("none: %v", on)
 	}
-	r.control("POST", "/reset", nil).want(200)
+	api.control("POST", "/reset", nil).want(200)
 	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("after a reset: %v", on)
 	}
@@ -207,14 +204,14 @@ func TestQuirks_Switching(t *testing.T) {
 
 func TestQuirks_StateFile(t *testing.T) {
 	saved := withStateFile(filepath.Join(t.TempDir(), "state.json"))
-	r := newRig(t, saved, withQuirks("small-pages"))
-	if err := r.SetQuirks("other-gpu"); err != nil {
+	api := newClient(t, saved, withQuirks("small-pages"))
+	if err := api.SetQuirks("other-gpu"); err != nil {
 		t.Fatal(err)
 	}
-	if on := newRig(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
+	if on := newClient(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
 		t.Errorf("without the option: %v", on)
 	}
-	if on := newRig(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
+	if on := newClient(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
 		t.Errorf("with the option: %v", on)
 	}
 }

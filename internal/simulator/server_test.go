@@ -59,31 +59,31 @@ func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 // With Reachable, the addresses of a running instance answer, until the instance stops or a call blocks them.
 func TestServer_ReachableInstances(t *testing.T) {
 	srv := start(t, simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true})
-	r := &rig{Simulator: srv.Simulator, t: t, key: srv.APIKey, header: http.Header{}}
-	i := r.running("k", m{"template": "pytorch"})
+	api := clientOf(t, srv.Simulator, srv.APIKey)
+	i := api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
 	reached := func() string {
-		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.SSH.Host, i.SSH.Port), time.Second)
+		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.text("ssh.host"), i.integer("ssh.port")), time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
 		banner, _ := bufio.NewReader(conn).ReadString('\n') //nolint:errcheck // empty at the end of the connection
-		resp, err := http.Get(*i.URLs[0].URL)
+		resp, err := http.Get(i.objects("urls")[0].text("url"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
 		return fmt.Sprint(strings.TrimSpace(banner), " ", resp.StatusCode)
 	}
-	patch := func(body m) { r.control("PATCH", "/instances/"+i.ID, body).want(200) }
+	patch := func(body object) { api.setInstance(i.text("id"), body) }
 	for _, step := range []struct {
 		do   func()
 		want string
 	}{
 		{func() {}, "SSH-2.0-simulator 200"},
-		{func() { patch(m{"ssh_reachable": false}) }, " 200"},
-		{func() { patch(m{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
-		{func() { r.do("POST", "/instances/"+i.ID+"/stop", nil).want(200); r.Advance(time.Hour) }, " 503"},
+		{func() { patch(object{"ssh_reachable": false}) }, " 200"},
+		{func() { patch(object{"ssh_reachable": true, "urls_reachable": false}) }, "SSH-2.0-simulator 503"},
+		{func() { api.action(i.text("id"), "stop").want(200); api.Advance(time.Hour) }, " 503"},
 	} {
 		step.do()
 		if got := reached(); got != step.want {
@@ -93,24 +93,21 @@ func TestServer_ReachableInstances(t *testing.T) {
 }
 
 func TestConfig_Step(t *testing.T) {
-	r := newRig(t, func(c *simulator.Config) { c.Step = time.Second })
-	var i instance
-	r.rent("k", nil).want(201).into(&i)
+	api := newClient(t, func(c *simulator.Config) { c.Step = time.Second })
+	i := api.createInstance(nil)
 	polls := 0
-	for i.SSH == nil && polls < 20 {
-		i = r.instance(i.ID)
+	for i["ssh"] == nil && polls < 20 {
+		i = api.instance(i.text("id"))
 		polls++
 	}
-	if polls != 12 {
-		t.Errorf("%d polls of one second until ready, want 12", polls)
-	}
+	equal(t, "polls of one second until ready", polls, 12)
 }
 
 // Config.Boot documents the time to running, and 20% more to the SSH address.
 func TestConfig_Boot(t *testing.T) {
-	r := newRig(t)
-	var i instance
-	r.rent("k", nil).want(201).into(&i)
+	api := newClient(t)
+	i := api.createInstance(object{"template": "pytorch", "disk_gb": 50})
+	id, created := i.text("id"), i.time("created_at")
 	for _, want := range []struct {
 		percent int // of the boot time, since creation
 		status  string
@@ -119,31 +116,23 @@ func TestConfig_Boot(t *testing.T) {
 		{0, "creating", false}, {29, "creating", false}, {30, "starting", false}, {99, "starting", false},
 		{100, "running", false}, {119, "running", false}, {120, "running", true},
 	} {
-		r.Advance(i.CreatedAt.Add(boot * time.Duration(want.percent) / 100).Sub(r.Now()))
-		if got := r.instance(i.ID); got.Status != want.status || (got.SSH != nil) != want.ssh ||
-			(got.URLs[0].URL != nil) != want.ssh {
-			t.Errorf("after %d%%: %s, SSH %v, want %s, %t", want.percent, got.Status, got.SSH, want.status, want.ssh)
-		}
+		api.Advance(created.Add(boot * time.Duration(want.percent) / 100).Sub(api.Now()))
+		got, when := api.instance(id), fmt.Sprintf("after %d%%: ", want.percent)
+		equal(t, when+"status", got.text("status"), want.status)
+		equal(t, when+"has SSH", got["ssh"] != nil, want.ssh)
+		equal(t, when+"has a web address", got.objects("urls")[0]["url"] != nil, want.ssh)
 	}
-	if started := r.instance(i.ID).StartedAt; !started.Equal(i.CreatedAt.Add(boot)) {
-		t.Errorf("started_at %v, created_at %v", started, i.CreatedAt)
-	}
+	equal(t, "time from creation to start", api.instance(id).time("started_at").Sub(created), boot)
 }
 
 // The log has the onstart command of the template after the first start, and the lines that a call adds.
 func TestLog_Onstart(t *testing.T) {
-	r := newRig(t)
-	var template struct{ Slug string }
-	r.do("POST", "/templates", m{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).want(201).
-		into(&template)
-	path := "/instances/" + r.running("k", m{"template": template.Slug}).ID
-	r.control("PATCH", path, m{"log_line": "epoch 1"}).want(200)
-	var log struct{ Lines []string }
-	r.do("GET", path+"/logs", nil).want(200).into(&log)
-	text := strings.Join(log.Lines, "\n") + "\n"
-	for _, want := range []string{" + prepare\n", " + echo READY\n", "\nepoch 1\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in the log:\n%s", want, text)
-		}
+	api := newClient(t)
+	template := api.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).created()
+	id := api.runningInstance(object{"template": template["slug"]}).text("id")
+	api.setInstance(id, object{"log_line": "epoch 1"})
+	log := string(api.get("/instances/" + id + "/logs").want(200).body)
+	for _, want := range []string{` + prepare"`, ` + echo READY"`, `"epoch 1"`} {
+		check(t, strings.Contains(log, want), "no %q in the log:\n%s", want, log)
 	}
 }

@@ -20,8 +20,8 @@ import (
 )
 
 // allResponses returns the responses of all lists and single resources.
-func (r *rig) allResponses() map[string]string {
-	r.t.Helper()
+func (api *client) allResponses() map[string]string {
+	api.t.Helper()
 	seen := map[string]string{}
 	for _, op := range apidoc.Operations {
 		if op.Method != "GET" || strings.Contains(op.Path, "{") {
@@ -34,8 +34,8 @@ func (r *rig) allResponses() map[string]string {
 		case strings.HasPrefix(op.ID, "list"):
 			path += "?limit=200"
 		}
-		a := r.do("GET", path, nil).want(200)
-		seen[path] = string(a.raw) + a.header.Get("Date")
+		a := api.get(path).want(200)
+		seen[path] = string(a.body) + a.header.Get("Date")
 	}
 	return seen
 }
@@ -45,15 +45,15 @@ func withStateFile(file string) func(*simulator.Config) {
 }
 
 // restarted returns a simulator with the state file of one that was not closed.
-func (r *rig) restarted(file string) *rig {
-	r.t.Helper()
-	return newRig(r.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
+func (api *client) restarted(file string) *client {
+	api.t.Helper()
+	return newClient(api.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
 // checkSame compares all responses of two simulators.
-func checkSame(t *testing.T, when string, r, other *rig) {
+func checkSame(t *testing.T, when string, api, other *client) {
 	t.Helper()
-	if diff := cmp.Diff(r.allResponses(), other.allResponses()); diff != "" {
+	if diff := cmp.Diff(api.allResponses(), other.allResponses()); diff != "" {
 		t.Errorf("%s (-without a restart +with one):\n%s", when, diff)
 	}
 }
@@ -61,102 +61,94 @@ func checkSame(t *testing.T, when string, r, other *rig) {
 func TestState_SurvivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	r := newRig(t, withStateFile(file), moving)
-	stay := r.running("k1", m{"disk_gb": 77})
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201)
-	r.do("POST", "/templates", m{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": m{"A": "b"}}).want(201)
-	var issued struct{ Secret string }
-	r.do("POST", "/api-keys", m{"name": "ci", "scopes": []string{"user:read"},
-		"expires_in_days": 3}).want(201).into(&issued)
-	gone := r.running("k2", m{"template": "ubuntu"})
-	r.do("DELETE", "/instances/"+gone.ID, nil).want(200)
-	bid := r.running("k3", m{"type": "interruptible"})
-	r.control("PATCH", "/offers/"+r.cheapest()[0].ID, m{"on_demand_kop_h": 1}).want(200)
-	r.rent("k4", nil).want(201) // still creating
-	r.Advance(26 * time.Hour)
-	login := r.login()
-	for path, response := range r.allResponses() {
+	api := newClient(t, withStateFile(file), moving)
+	body := api.instanceBody(object{"disk_gb": 77})
+	stay := api.create("k1", body).created().text("id")
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
+	api.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
+	issued := api.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
+	api.delete("/instances/" + api.runningInstance(nil).text("id")).want(200)
+	bid := api.runningInstance(object{"type": "interruptible"}).text("id")
+	api.setOffer(api.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
+	api.createInstance(nil) // still creating
+	api.Advance(26 * time.Hour)
+	login := api.login()
+	for path, response := range api.allResponses() {
 		if strings.Contains(response, `"data":[]`) {
 			t.Errorf("there is nothing under %s that could be lost: make one", path)
 		}
 	}
 
-	back := r.restarted(file)
-	checkSame(t, "after a restart", r, back)
-	back.rent("k1", nil).want(200)
-	if i := back.instance(stay.ID); i.Status != "running" || back.instance(bid.ID).ID != bid.ID {
-		t.Errorf("after the restart %+v", i)
-	}
+	back := api.restarted(file)
+	checkSame(t, "after a restart", api, back)
+	back.create("k1", body).want(200)
+	equal(t, "status after the restart", back.instance(stay).text("status"), "running")
+	equal(t, "id after the restart", back.instance(bid).text("id"), bid)
 	back.poll(login).failsWith("authorization_pending")
-	var logs struct{ Lines []string }
-	if back.do("GET", "/instances/"+stay.ID+"/logs", nil).want(200).into(&logs); len(logs.Lines) < 5 {
-		t.Errorf("log %q", logs.Lines)
-	}
+	lines, _ := back.get("/instances/" + stay + "/logs").ok()["lines"].([]any)
+	check(t, len(lines) >= 5, "log %q", lines)
 
 	// Later events are the same as without the restart.
-	r.Advance(40 * time.Hour)
+	api.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
-	checkSame(t, "40 hours later", r, back)
-	back.as(issued.Secret).do("GET", "/me", nil).want(200)
+	checkSame(t, "40 hours later", api, back)
+	back.withKey(issued.text("secret")).get("/me").want(200)
 }
 
 // TestState_SavedBeforeResponse restarts the simulator after each kind of change.
 func TestState_SavedBeforeResponse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file))
-	i := r.running("k", nil)
+	api := newClient(t, withStateFile(file))
+	id := api.runningInstance(nil).text("id")
 	for _, change := range []struct {
 		method, path string
 		body         any
 	}{
-		{"POST", "/control/clock", m{"advance_seconds": 90}},
-		{"PATCH", "/control/account", m{"balance_kop": 7_000_000}},
-		{"PATCH", "/control/offers/" + r.cheapest()[1].ID, m{"available": false}},
-		{"PATCH", "/control/instances/" + i.ID, m{"traffic_gb": 2.5}},
-		{"PATCH", "/api/v1/instances/" + i.ID, m{"name": "other"}},
-		{"POST", "/api/v1/ssh-keys", m{"public_key": ed25519A}},
-		{"POST", "/api/v1/instances/" + i.ID + "/stop", nil},
+		{"POST", "/control/clock", object{"advance_seconds": 90}},
+		{"PATCH", "/control/account", object{"balance_kop": 7_000_000}},
+		{"PATCH", "/control/offers/" + api.list("/offers")[1].text("id"), object{"available": false}},
+		{"PATCH", "/control/instances/" + id, object{"traffic_gb": 2.5}},
+		{"PATCH", "/api/v1/instances/" + id, object{"name": "other"}},
+		{"POST", "/api/v1/ssh-keys", object{"public_key": publicKey(1)}},
+		{"POST", "/api/v1/instances/" + id + "/stop", nil},
 	} {
-		if a := r.raw(change.method, change.path, jsonBody(t, change.body)); a.status/100 != 2 {
-			t.Fatalf("%v: %d %s", change, a.status, a.raw)
+		if a := api.send(change.method, change.path, change.body); a.status/100 != 2 {
+			t.Fatalf("%v: %d %s", change, a.status, a.body)
 		}
-		checkSame(t, fmt.Sprint(change), r, r.restarted(file))
+		checkSame(t, fmt.Sprint(change), api, api.restarted(file))
 	}
-	r.control("POST", "/faults", m{"path": "/me", "status": 503}).want(204)
-	r.control("POST", "/rate-limit", m{"per_minute_key": 5, "per_minute_address": 5}).want(204)
+	api.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
+	api.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
 	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &rig{Simulator: back, t: t, key: testKey}
-	if a := b.do("GET", "/me", nil).want(503); a.header.Get("X-RateLimit-Limit") != "5" {
+	b := clientOf(t, back, testKey)
+	if a := b.get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
 		t.Errorf("limit %v", a.header)
 	}
-	r.control("POST", "/reset", nil).want(200)
-	if n := len(list[instance](r.restarted(file), "/instances?status=all", 10)); n != 0 {
-		t.Errorf("%d instances after a reset", n)
-	}
+	api.control("POST", "/reset", nil).want(200)
+	equal(t, "instances after a reset", len(api.restarted(file).list("/instances?status=all")), 0)
 }
 
 // TestState_RealClockDoesNotGoBack restarts a simulator with a fast clock without closing it.
 func TestState_RealClockDoesNotGoBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	r := newRig(t, withStateFile(file), fast)
+	api := newClient(t, withStateFile(file), fast)
 	var seen time.Time
 	for range 50 {
-		var balance balance
-		a := r.do("GET", "/balance", nil).want(200).into(&balance)
+		a := api.get("/balance").want(200)
 		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
 		if err != nil || date.Before(seen) {
 			t.Fatalf("%v, %v after %v", err, date, seen)
 		}
 		seen = date
-		r = newRig(t, withStateFile(file), fast)
+		api = newClient(t, withStateFile(file), fast)
 	}
 	// A clock at its end stays there: a state file that covers future responses must not pass it.
-	r.Advance(clockEnd.Sub(r.Now()))
-	if now := newRig(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
+	api.Advance(clockEnd.Sub(api.Now()))
+	if now := newClient(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
 		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
 	}
 }
@@ -164,10 +156,10 @@ func TestState_RealClockDoesNotGoBack(t *testing.T) {
 // TestState_ShownTimeIsSaved only reads: an advancing clock is a change, too.
 func TestState_ShownTimeIsSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
 	for range 3 {
-		r.do("GET", "/gpus", nil).want(200)
-		if seen, back := r.Now(), r.restarted(file).Now(); back.Before(seen) {
+		api.get("/gpus").want(200)
+		if seen, back := api.Now(), api.restarted(file).Now(); back.Before(seen) {
 			t.Errorf("after a restart it is %v, and it was %v", back, seen)
 		}
 	}
@@ -178,14 +170,14 @@ func TestState_ShownTimeIsSaved(t *testing.T) {
 func TestState_WrittenToNewFile(t *testing.T) {
 	folder := t.TempDir()
 	file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-	r := newRig(t, withStateFile(file))
+	api := newClient(t, withStateFile(file))
 	if err := os.WriteFile(target, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, file+".next"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201) // writes the file once
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201) // writes the file once
 	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
 		t.Errorf("the link was followed: %q, %v", kept, err)
 	}
@@ -204,7 +196,7 @@ func checkPrivate(t *testing.T, file string) {
 func TestState_InvalidFiles(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
-	newRig(t, withStateFile(good))
+	newClient(t, withStateFile(good))
 	raw, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -259,31 +251,28 @@ func TestState_InvalidFiles(t *testing.T) {
 		t.Error("a state file that cannot be written was accepted")
 	}
 	// If the file cannot be written, the response is an error.
-	r := newRig(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
+	api := newClient(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
 	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).failsWith("internal")
+	api.post("/ssh-keys", object{"public_key": publicKey(1)}).failsWith("internal")
 }
 
 // TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
 func TestState_ConcurrentWrites(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	r := newRig(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {
 			for k := range 10 {
-				var key struct{ ID string }
-				r.do("POST", "/ssh-keys", m{"public_key": ed25519A}).want(201).into(&key)
-				if raw, err := atomicfile.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(key.ID)) {
-					t.Errorf("writer %d: key %d is in a response and not in the file (%v)", n, k, err)
-				}
+				id := api.newSSHKey(1).text("id")
+				raw, err := atomicfile.ReadFile(file)
+				check(t, err == nil && bytes.Contains(raw, []byte(id)),
+					"writer %d: key %d is in a response and not in the file (%v)", n, k, err)
 			}
 		})
 	}
 	writers.Wait()
-	if n := len(list[m](r.restarted(file), "/ssh-keys", 200)); n != 200 {
-		t.Errorf("%d keys after a restart, want 200", n)
-	}
+	equal(t, "keys after a restart", len(api.restarted(file).list("/ssh-keys")), 200)
 }

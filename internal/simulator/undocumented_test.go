@@ -12,56 +12,55 @@ import (
 
 // What a creation makes of its body, as the values of fields.
 func TestUndocumented_Creations(t *testing.T) {
-	r := newRig(t)
-	bare := strings.TrimSuffix(ed25519A, " laptop")
+	api := newClient(t)
+	key := publicKey(1)
+	bare := strings.TrimSuffix(key, " someone@example")
 	for _, c := range []struct {
 		path  string
-		body  m
+		body  object
 		field string // of the object that is created, or the field of a validation error if want is ""
 		want  string
 	}{
-		{"/api-keys", m{"name": "ci", "scopes": []string{"user:write", "user:read", "user:read"}}, "scopes",
+		{"/api-keys", object{"name": "ci", "scopes": []string{"user:write", "user:read", "user:read"}}, "scopes",
 			"[user:read user:write]"},
-		{"/ssh-keys", m{"public_key": "  " + ed25519A + "\n"}, "name", "laptop"},
-		{"/ssh-keys", m{"public_key": bare}, "name", "SHA256:"},
-		{"/templates", m{"name": "name", "image": "a:1", "min_disk_gb": 40}, "recommended_disk_gb", "40"},
-		{"/templates", m{"name": "name", "image": "a:1", "ports": []int{80, 80}}, "ports", "[80]"},
-		{"/templates", m{"name": "name", "image": "a:1", "ports": []int{22, 0}}, "ports[1]", ""},
-		{"/templates", m{"name": "name", "image": "a:1", "env": m{"": "1"}}, "env", ""},
-		{"/templates", m{"name": "name", "image": "a:1", "min_disk_gb": 50, "recommended_disk_gb": 49},
+		{"/ssh-keys", object{"public_key": "  " + key + "\n"}, "name", "someone@example"},
+		{"/ssh-keys", object{"public_key": bare}, "name", "SHA256:"},
+		{"/templates", object{"name": "name", "image": "a:1", "min_disk_gb": 40}, "recommended_disk_gb", "40"},
+		{"/templates", object{"name": "name", "image": "a:1", "ports": []int{80, 80}}, "ports", "[80]"},
+		{"/templates", object{"name": "name", "image": "a:1", "ports": []int{22, 0}}, "ports[1]", ""},
+		{"/templates", object{"name": "name", "image": "a:1", "env": object{"": "1"}}, "env", ""},
+		{"/templates", object{"name": "name", "image": "a:1", "min_disk_gb": 50, "recommended_disk_gb": 49},
 			"recommended_disk_gb", ""},
 	} {
-		a := r.do("POST", c.path, c.body)
+		a := api.post(c.path, c.body)
 		if c.want == "" {
 			a.invalid(c.field)
 			continue
 		}
-		var created m
-		a.want(201).into(&created)
-		if got := fmt.Sprint(created[c.field]); !strings.HasPrefix(got, c.want) {
+		if got := fmt.Sprint(a.created()[c.field]); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s of %v is %s, want %s", c.path, c.field, c.body, got, c.want)
 		}
 	}
 }
 
 func TestUndocumented_ErrorHeaders(t *testing.T) {
-	r := newRig(t)
-	a, b := r.as("").do("GET", "/me", nil), r.do("GET", "/me", nil)
+	api := newClient(t)
+	a, b := api.withKey("").get("/me"), api.get("/me")
 	if a.failsWith("unauthorized"); a.header.Get("WWW-Authenticate") == "" {
 		t.Error("no WWW-Authenticate")
 	}
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Request-Id") == b.header.Get("X-Request-Id") {
 		t.Errorf("request ids %q and %q", a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id"))
 	}
-	r.with("Content-Type", "").do("POST", "/ssh-keys", `{}`).invalid("body")
+	api.withHeader("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
 	// An unauthorized client gets no details about its body.
-	r.as("").do("POST", "/ssh-keys", `{`).failsWith("unauthorized")
+	api.withKey("").post("/ssh-keys", `{`).failsWith("unauthorized")
 }
 
 func TestUndocumented_DateIsSimulatedTime(t *testing.T) {
-	r := newRig(t)
-	want := r.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
-	if got := r.do("GET", "/me", nil).header.Get("Date"); got != want {
+	api := newClient(t)
+	want := api.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
+	if got := api.get("/me").header.Get("Date"); got != want {
 		t.Errorf("Date %q, want %q", got, want)
 	}
 }
