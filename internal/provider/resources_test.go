@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
@@ -359,7 +360,7 @@ func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 			`"created_at":"2020-01-01T00:00:00Z","expires_at":"2020-02-01T00:00:00Z"}],"next_cursor":null}`)
 	}))
 	t.Cleanup(server.Close)
-	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
+	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
 	const kind = "gpurent_api_key"
 	state := p.Value(kind, map[string]any{
 		"id": "key_1", "name": "k", "scopes": []any{"user:read"},
