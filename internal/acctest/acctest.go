@@ -6,7 +6,6 @@ package acctest
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -60,14 +59,6 @@ func Start(t testing.TB, options ...Option) *Env {
 	env := &Env{Server: server, t: t, known: map[string]bool{}}
 	t.Cleanup(env.checkKeys)
 	return env
-}
-
-// WithWrap puts a handler around the API, outside of the contract check.
-func WithWrap(wrap func(http.Handler) http.Handler) Option {
-	return func(c *simulator.Config) {
-		inner := c.Wrap
-		c.Wrap = func(next http.Handler) http.Handler { return wrap(inner(next)) }
-	}
 }
 
 // Factories returns the provider for resource.TestCase. It runs in the process of the test.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -202,7 +203,5 @@ func (e *Env) AddSSHKey() {
 	if e.Left("ssh-keys", 0) != nil {
 		return
 	}
-	e.Post("ssh-keys", `{"name":"laptop","public_key":"`+publicKey+`"}`)
+	e.Post("ssh-keys", `{"name":"laptop","public_key":"`+rentaltest.PublicKey+`"}`)
 }
-
-const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"

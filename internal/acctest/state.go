@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -136,16 +135,6 @@ func (w *Workspace) Trace() string {
 		w.t.Error("the log has no API request")
 	}
 	return log
-}
-
-// Leak returns an error if one of the texts contains a secret. The keys of texts name their origin.
-func Leak(secret string, texts map[string]string) error {
-	for origin, text := range texts {
-		if i := strings.Index(text, secret); i >= 0 {
-			return fmt.Errorf("a secret is in the %s: …%s", origin, text[max(0, i-100):i])
-		}
-	}
-	return nil
 }
 
 // Words returns text on one line with single spaces. A CLI wraps long lines of its output.

@@ -70,9 +70,10 @@ func newRun(t *testing.T, seed uint64) *run {
 	}
 	r.config = newConfiguration(r.rng)
 	// The run itself switches quirks on and off.
-	r.env = acctest.Start(t, acctest.WithWrap(r.recorder.wrap), acctest.WithoutQuirks("all"),
+	r.env = acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(r.recorder.intercept)),
+		acctest.WithoutQuirks("all"),
 		func(c *simulator.Config) { c.Seed = seed })
-	r.recorder.addSecret(r.env.APIKey)
+	r.recorder.secrets.Add(r.env.APIKey)
 	r.workspace = r.env.Workspace("", append(acctest.Traced(), "GOGC=400")...)
 	r.logf("kills: %t, max_retries: %d, short timeout: %t\n%s", r.config.kills, r.config.maxRetries,
 		r.config.shortTimeout, r.config.resources())
@@ -124,7 +125,7 @@ func (r *run) test() {
 	r.checkServers()
 	r.switchQuirks()
 	r.destroy()
-	r.checkSecrets()
+	r.recorder.secrets.Check(r, map[string]string{"log": r.workspace.Trace(), "output": strings.Join(r.log, "\n")})
 	if r.env.FaultsActed() == 0 {
 		r.Error("no fault occurred: the run tested nothing")
 	}

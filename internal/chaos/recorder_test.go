@@ -3,9 +3,7 @@ package chaos
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"strings"
 	"sync"
@@ -17,7 +15,7 @@ import (
 type recorder struct {
 	mu      sync.Mutex
 	servers map[string]string // the last id of each idempotency key
-	secrets map[string]bool
+	secrets acctest.Secrets
 
 	members    map[string]member // active members of the fleet, by id
 	destroyed  map[string]bool   // by id. A response to a repeated creation can contain them
@@ -37,7 +35,7 @@ type member struct {
 
 func newRecorder() *recorder {
 	return &recorder{
-		servers: map[string]string{}, secrets: map[string]bool{}, members: map[string]member{}, destroyed: map[string]bool{},
+		servers: map[string]string{}, members: map[string]member{}, destroyed: map[string]bool{},
 	}
 }
 
@@ -76,8 +74,8 @@ func (r *recorder) takeViolations() []string {
 
 // instance is an instance in a response.
 type instance struct {
-	ID, Slug, Secret, Name, Status string
-	Price                          struct {
+	ID, Slug, Name, Status string
+	Price                  struct {
 		RunningKopH int64 `json:"running_kop_h"`
 	}
 }
@@ -106,29 +104,22 @@ func (r *recorder) active(i instance) {
 	}
 }
 
-// wrap records the responses to write requests, including those that a fault discards, before the client gets them.
-func (r *recorder) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		kills := r.kills(req)
-		if kills && !r.killAfterWork {
-			r.kill()
-			panic(http.ErrAbortHandler)
-		}
-		response := httptest.NewRecorder()
-		maps.Copy(response.Header(), w.Header())
-		next.ServeHTTP(response, req)
-		if response.Code < http.StatusMultipleChoices {
-			r.record(req, response.Body.Bytes())
-		}
-		if kills {
-			r.kill()
-		}
-		maps.Copy(w.Header(), response.Header())
-		w.WriteHeader(response.Code)
-		if _, err := w.Write(response.Body.Bytes()); err != nil && response.Body.Len() > 0 {
-			panic(http.ErrAbortHandler)
-		}
-	})
+// intercept is an acctest.Interceptor. It records the responses to write requests, including those that a fault
+// discards, before the client gets them.
+func (r *recorder) intercept(w http.ResponseWriter, req *http.Request, api http.Handler) {
+	kills := r.kills(req)
+	if kills && !r.killAfterWork {
+		r.kill()
+		panic(http.ErrAbortHandler)
+	}
+	response := acctest.Record(w, req, api)
+	if response.Code < http.StatusMultipleChoices {
+		r.record(req, response.Body.Bytes())
+	}
+	if kills {
+		r.kill()
+	}
+	acctest.Send(w, response)
 }
 
 // record records what a request has done.
@@ -142,7 +133,7 @@ func (r *recorder) record(req *http.Request, body []byte) {
 		r.destroyed[id] = true
 	case req.Method != http.MethodPost || json.Unmarshal(body, &result) != nil || id == "stop":
 	default:
-		r.addSecret(result.Secret)
+		r.secrets.Record(body)
 		r.active(result)
 		if key := req.Header.Get("Idempotency-Key"); key != "" {
 			if before := r.servers[key]; before != "" && before != result.ID && !r.destroyed[before] {
@@ -150,23 +141,6 @@ func (r *recorder) record(req *http.Request, body []byte) {
 					before, result.ID))
 			}
 			r.servers[key] = result.ID
-		}
-	}
-}
-
-// addSecret records a secret. Except before the first request, the lock is held.
-func (r *recorder) addSecret(secret string) {
-	if secret != "" {
-		r.secrets[secret] = true
-	}
-}
-
-// checkSecrets expects no secret in the log and the output of the commands.
-func (r *run) checkSecrets() {
-	texts := map[string]string{"log": r.workspace.Trace(), "output": strings.Join(r.log, "\n")}
-	for secret := range r.recorder.secrets {
-		if err := acctest.Leak(secret, texts); err != nil {
-			r.Error(err)
 		}
 	}
 }

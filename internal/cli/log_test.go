@@ -10,10 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -24,12 +22,8 @@ type tlsService struct {
 	baseURL     string
 	certificate string // the file to name in SSL_CERT_FILE
 
-	mu      sync.Mutex
-	secrets map[string]bool // values that no log may contain
+	secrets acctest.Secrets // values that no log may contain
 }
-
-// secretFields are the fields of a request or response body that hold a secret.
-var secretFields = regexp.MustCompile(`"(?:api_key|secret|device_code)":"([^"]+)"`)
 
 func newTLSService(t *testing.T, env *acctest.Env) *tlsService {
 	t.Helper()
@@ -40,7 +34,8 @@ func newTLSService(t *testing.T, env *acctest.Env) *tlsService {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tlsService{certificate: filepath.Join(t.TempDir(), "ca.pem"), secrets: map[string]bool{env.APIKey: true}}
+	s := &tlsService{certificate: filepath.Join(t.TempDir(), "ca.pem")}
+	s.secrets.Add(env.APIKey)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			if r.In.ProtoMajor != 2 {
@@ -71,11 +66,7 @@ func (s *tlsService) record(resp *http.Response) error {
 		return err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, found := range secretFields.FindAllSubmatch(body, -1) {
-		s.secrets[string(found[1])] = true
-	}
+	s.secrets.Record(body)
 	return nil
 }
 
@@ -88,19 +79,10 @@ func (s *tlsService) environment(godebug string) []string {
 // secrets.
 func (s *tlsService) leaks(t *testing.T, want int, texts map[string]string) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.secrets) < want {
-		t.Errorf("%d secrets recorded, want %d", len(s.secrets), want)
+	if n := s.secrets.Len(); n < want {
+		t.Errorf("%d secrets recorded, want %d", n, want)
 	}
-	for secret := range s.secrets {
-		// Output may contain the first characters, and frames may split the secret.
-		for _, part := range []string{secret[4:], secret[:len(secret)/2], secret[len(secret)/2:]} {
-			if err := acctest.Leak(part, texts); err != nil {
-				t.Error(err)
-			}
-		}
-	}
+	s.secrets.Check(t, texts)
 	if err := acctest.Leak("Bearer ", texts); err != nil {
 		t.Error(err)
 	}

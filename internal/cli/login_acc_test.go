@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"net/http"
 	"regexp"
 	"strings"
@@ -17,16 +16,7 @@ import (
 // returns no slow_down.
 func fastPolling(c *simulator.Config) {
 	c.Step = 10 * time.Second
-	acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(shortInterval{w}, r) })
-	})(c)
-}
-
-// shortInterval is a response writer that replaces the poll interval by one second.
-type shortInterval struct{ http.ResponseWriter }
-
-func (w shortInterval) Write(body []byte) (int, error) {
-	return w.ResponseWriter.Write(bytes.Replace(body, []byte(`"interval":5`), []byte(`"interval":1`), 1))
+	acctest.Intercept(acctest.Request("POST", "/auth/device").Do(acctest.SetField("interval", 1)))(c)
 }
 
 // promptLine matches the line with the code.
@@ -79,14 +69,11 @@ func TestAccLogin_planUsesLogin(t *testing.T) {
 // to another service. A second login revokes the key of the first, and logout that of the second.
 func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
-	env := acctest.Start(t, fastPolling, acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.Contains(r.Header.Get("Authorization"), environmentKey) {
-				t.Errorf("%s %s has the key of the environment", r.Method, r.URL.Path)
-			}
-			next.ServeHTTP(w, r)
-		})
-	}))
+	env := acctest.Start(t, fastPolling, acctest.Intercept(acctest.AnyRequest.Do(acctest.Before(func(r *http.Request) {
+		if strings.Contains(r.Header.Get("Authorization"), environmentKey) {
+			t.Errorf("%s %s has the key of the environment", r.Method, r.URL.Path)
+		}
+	}))))
 	u := newUser(t, "GPURENT_API_KEY="+environmentKey)
 	keys := []string{environmentKey}
 	for range 2 {

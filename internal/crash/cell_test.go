@@ -36,7 +36,8 @@ func newCell(t *testing.T, tb *table, i *interceptor) *cell {
 	t.Helper()
 	c := &cell{T: t, table: tb, interceptor: i, counts: counts{}}
 	// Each cell has exactly one failure. With these quirks, it would be unclear which failure lost something.
-	c.env = acctest.Start(t, acctest.WithWrap(i.wrap), acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	c.env = acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(i.intercept)),
+		acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	// GOGC=400 saves a quarter of the CPU time.
 	c.workspace = c.env.Workspace(tb.config(), append(acctest.Traced(), "GOGC=400")...)
 	i.workspace = c.workspace
@@ -65,7 +66,7 @@ func (c *cell) test() {
 	}
 	c.table.check(c)
 	c.plan(0) // no changes
-	c.checkSecrets()
+	c.interceptor.secrets.Check(c, map[string]string{"output": strings.Join(c.log, "\n"), "log": c.workspace.Trace()})
 }
 
 // breakApply prepares the apply and runs it with the failure. It returns when all processes have ended, including a

@@ -162,14 +162,3 @@ func (c *cell) revoke(keys []object) {
 		c.env.Delete("api-keys/" + key.ID)
 	}
 }
-
-// checkSecrets expects no secret in the logs and in the output.
-func (c *cell) checkSecrets() {
-	c.Helper()
-	texts := map[string]string{"output": strings.Join(c.log, "\n"), "log": c.workspace.Trace()}
-	for secret := range c.interceptor.secrets {
-		if err := acctest.Leak(secret, texts); err != nil {
-			c.Error(err)
-		}
-	}
-}

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +33,7 @@ type interceptor struct {
 	triggered bool
 	killed    int // provider processes
 	err       error
-	secrets   map[string]bool // all that were sent or issued
+	secrets   acctest.Secrets // all that were sent or issued
 
 	started   chan struct{} // closed when run is set
 	run       *acctest.Run
@@ -43,7 +41,7 @@ type interceptor struct {
 }
 
 func newInterceptor(f failure, number int) *interceptor {
-	return &interceptor{failure: f, number: number, secrets: map[string]bool{}, started: make(chan struct{})}
+	return &interceptor{failure: f, number: number, started: make(chan struct{})}
 }
 
 // setActive makes the interceptor count requests, or pass all of them.
@@ -80,9 +78,7 @@ func (i *interceptor) sawAfter(n int, path string) bool {
 func (i *interceptor) count(r *http.Request) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); key != "" {
-		i.secrets[key] = true
-	}
+	i.secrets.Add(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if !i.active {
 		return false
 	}
@@ -93,62 +89,42 @@ func (i *interceptor) count(r *http.Request) bool {
 
 func pathOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/api/v1") }
 
-// wrap is for acctest.WithWrap.
-func (i *interceptor) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler) // the client is gone
-		}
-		// The service processes a request even if the client is gone.
-		x := &exchange{
-			interceptor: i, next: next, w: w, gone: r.Context().Done(),
-			r: r.WithContext(context.WithoutCancel(r.Context())),
-		}
-		x.r.Body = io.NopCloser(bytes.NewReader(body))
-		if i.count(r) {
-			i.failure.act(x)
-			return
-		}
-		x.respond(x.process())
-	})
+// intercept is an acctest.Interceptor.
+func (i *interceptor) intercept(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client is gone
+	}
+	// The service processes a request even if the client is gone.
+	x := &exchange{
+		interceptor: i, api: api, w: w, gone: r.Context().Done(), r: r.WithContext(context.WithoutCancel(r.Context())),
+	}
+	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	if i.count(r) {
+		i.failure.act(x)
+		return
+	}
+	x.respond(x.process())
 }
 
 // exchange is one request and its response.
 type exchange struct {
 	*interceptor
-	next http.Handler
+	api  http.Handler
 	w    http.ResponseWriter
 	r    *http.Request
 	gone <-chan struct{} // closed when the client has given up
 }
 
-var issuedSecret = regexp.MustCompile(`"secret":\s*"([^"]+)"`)
-
 // process lets the service process the request and returns the response.
 func (x *exchange) process() *httptest.ResponseRecorder {
-	response := httptest.NewRecorder()
-	maps.Copy(response.Header(), x.w.Header())
-	x.next.ServeHTTP(response, x.r)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, found := range issuedSecret.FindAllSubmatch(response.Body.Bytes(), -1) {
-		x.secrets[string(found[1])] = true
-	}
+	response := acctest.Record(x.w, x.r, x.api)
+	x.secrets.Record(response.Body.Bytes())
 	return response
 }
 
-// respond sends a response. The client may be gone.
-func (x *exchange) respond(response *httptest.ResponseRecorder) {
-	maps.Copy(x.w.Header(), response.Header())
-	x.w.WriteHeader(response.Code)
-	if response.Body.Len() == 0 {
-		return // status 204 allows no write, not even an empty one
-	}
-	if _, err := x.w.Write(response.Body.Bytes()); err != nil {
-		panic(http.ErrAbortHandler)
-	}
-}
+// respond sends a response.
+func (x *exchange) respond(response *httptest.ResponseRecorder) { acctest.Send(x.w, response) }
 
 // write responds in place of the service.
 func (x *exchange) write(status int, contentType, body string) {

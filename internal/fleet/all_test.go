@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -27,9 +28,9 @@ func TestApply_AllOrNothing(t *testing.T) {
 			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0,
 		},
 		"a boot fails":    {func(e *env) { e.setOffer(e.offers()[0].ID, failBoots(true)) }, 5, failure.NeedsReplacement, 0},
-		"not as demanded": {func(e *env) { e.edit(once(creates()), smallerDisk) }, 1, failure.NotAsRequested, 0},
+		"not as demanded": {func(e *env) { e.edit(creates().Once(), smallerDisk) }, 1, failure.NotAsRequested, 0},
 		"not ready in time": {func(e *env) {
-			e.edit(anyRequest, func(inst map[string]any) {
+			e.edit(anyInstance, func(inst map[string]any) {
 				if inst["name"] == "train-1" && inst["status"] == "running" {
 					inst["status"] = "starting"
 				}
@@ -142,21 +143,21 @@ func TestApply_RollBackLarge(t *testing.T) {
 
 // A server whose create response was lost stays, because another run may have rented it. Applying again recovers it.
 func TestApply_AllKeepsUnknown(t *testing.T) {
-	for name, lost := range map[string]func(func(*http.Request) bool) func(*http.Request) bool{
-		"then known": once,
-		"unknown":    func(when func(*http.Request) bool) func(*http.Request) bool { return when },
+	for name, loses := range map[string]acctest.Match{
+		"then known": creates("train-2").Once(),
+		"unknown":    creates("train-2"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				fails := e.offers()[3].ID
 				e.setOffer(fails, failBoots(true))
-				e.lose(lost(creates("train-2")))
+				e.lose(loses)
 				result := e.apply(allOf(4, 0), nil)
 				if len(result.Failures) == 0 || len(e.active()) != 1 {
 					t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
 				}
 				e.setOffer(fails, failBoots(false))
-				e.hook = nil
+				e.proxy.Set()
 				e.want(e.apply(allOf(4, 0), result.Members), 4)
 			})
 		})
@@ -168,7 +169,7 @@ func TestApply_AllKeepsUnknown(t *testing.T) {
 func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(2)) // by a run that is killed then
-		e.edit(anyRequest, func(inst map[string]any) {
+		e.edit(anyInstance, func(inst map[string]any) {
 			if inst["name"] == "train-0" && inst["status"] == "running" {
 				inst["status"] = "starting"
 			}
@@ -186,15 +187,12 @@ func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 // is available again after some time.
 func (e *env) lose4th(back time.Duration) {
 	e.t.Helper()
-	last, first := e.offers()[3].ID, once(creates())
+	last := e.offers()[3].ID
 	e.limit(4)
-	e.refuse(0, func(req *http.Request) bool {
-		if first(req) {
-			e.setOffer(last, simulator.OfferPatch{Available: new(false)})
-			e.available(last, back)
-		}
-		return false
-	})
+	e.proxy.Set(creates().Once().Do(acctest.Before(func(*http.Request) {
+		e.setOffer(last, simulator.OfferPatch{Available: new(false)})
+		e.available(last, back)
+	})))
 }
 
 // With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
@@ -266,17 +264,11 @@ func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 		two := spec(2)
 		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
-		e.edit(anyRequest, func(inst map[string]any) { multiplyPrice(inst, 300) })
-		expensive := e.hook
-		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			if deletes(req) {
-				return apiError(req, http.StatusForbidden)
-			}
-			return expensive(req, send)
-		}
+		expensive := anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) }))
+		e.proxy.Set(deletes.Do(apiError(http.StatusForbidden)), expensive)
 		result := e.apply(two, nil)
 		e.wantLeft(result, 2, 2)
-		e.hook = expensive
+		e.proxy.Set(expensive)
 		e.limit(0)
 		e.taken(result.Members...)
 		two.All = all

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -172,9 +172,7 @@ func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
 // What is wrong with one slot costs no other one.
 func TestApply_SlotsAreIndependent(t *testing.T) {
 	neverDestroyed := func(e *env, id string) {
-		e.refuse(http.StatusConflict, func(req *http.Request) bool {
-			return deletes(req) && strings.HasSuffix(req.URL.Path, id)
-		})
+		e.refuse(http.StatusConflict, acctest.Request("DELETE", "/instances/"+id))
 	}
 	for name, test := range map[string]struct {
 		size    int // of a fleet that had four members, of which the first one has failed
@@ -187,7 +185,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 		"a member that is replaced hangs": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, m[0].Instance.ID) }, 4},
 		"a surplus member hangs":          {3, func(e *env, m []fleet.Member) { neverDestroyed(e, m[3].Instance.ID) }, 4},
 		"a price above the cap": {6, func(e *env, _ []fleet.Member) {
-			e.edit(anyRequest, func(inst map[string]any) {
+			e.edit(anyInstance, func(inst map[string]any) {
 				if inst["name"] == "train-5" {
 					multiplyPrice(inst, 2000)
 				}
@@ -399,7 +397,7 @@ func TestApply_KeptOutbid(t *testing.T) {
 // A member that was never observed ready is not ready, and the next plan waits for it.
 func TestApply_NotReady(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.edit(anyRequest, func(inst map[string]any) { inst["ssh"] = nil })
+		e.edit(anyInstance, func(inst map[string]any) { inst["ssh"] = nil })
 		result := e.engine().Apply(t.Context(), spec(1), nil, time.Minute)
 		ready, plan := fleet.Ready(result.Members, rental.DesiredRunning), planText(fleet.Plan(spec(1), result.Members))
 		if len(result.Failures) != 1 || ready > 0 || plan != "wait 0" {
@@ -417,15 +415,8 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 			members, _, err := e.engine().Refresh(t.Context(), first)
 			return must(members, err)
 		}
-		e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-			switch {
-			case req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/instances/"):
-				return apiError(req, http.StatusNotFound)
-			case req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances"):
-				return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
-			}
-			return send()
-		}
+		e.proxy.Set(acctest.Request("GET", "/instances/[^/]+").Do(apiError(http.StatusNotFound)),
+			acctest.Request("GET", "/instances").Do(acctest.Respond(http.StatusOK, `{"data":[],"next_cursor":null}`)))
 		if now := refresh(); len(fleet.Plan(spec(2), now)) > 0 {
 			t.Errorf("the plan is %s", planText(fleet.Plan(spec(2), now)))
 		}
@@ -436,7 +427,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	})
 	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
 		first := e.create(spec(2))
-		e.refuse(http.StatusNotFound, once(deletes))
+		e.refuse(http.StatusNotFound, deletes.Once())
 		e.want(e.apply(spec(1), first), 1)
 	})
 }
@@ -445,7 +436,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 func TestRefresh_Error(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
-		e.refuse(http.StatusForbidden, anyRequest)
+		e.refuse(http.StatusForbidden, acctest.AnyRequest)
 		if members, notFound, err := e.engine().Refresh(t.Context(), first); !rental.IsForbidden(err) {
 			t.Errorf("%+v, not found %v, %v", members, notFound, err)
 		}
@@ -471,9 +462,7 @@ func TestApply_NamesMembersThatWereNotFound(t *testing.T) {
 func TestApply_NotDestroyed(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
-		e.refuse(http.StatusForbidden, func(req *http.Request) bool {
-			return deletes(req) && strings.HasSuffix(req.URL.Path, first[0].Instance.ID)
-		})
+		e.refuse(http.StatusForbidden, acctest.Request("DELETE", "/instances/"+first[0].Instance.ID))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		result := e.engine().Apply(ctx, spec(0), first, time.Hour)

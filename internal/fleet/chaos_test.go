@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -284,17 +284,11 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 				defer mu.Unlock()
 				return creates()(req) && flaky.IntN(5) == 0
 			}
-			e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-				lose := loses(req)
-				resp, err := send()
-				switch {
-				case err != nil || lose:
-					return apiError(req, http.StatusInternalServerError)
-				case hidden && resp.StatusCode/100 == 2 && strings.Contains(req.URL.Path, "/instances"):
-					editInstances(resp, func(inst map[string]any) { delete(inst, "name") })
-				}
-				return resp, err
+			rules := []acctest.Rule{acctest.Match(loses).Do(lost)}
+			if hidden {
+				rules = append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { delete(inst, "name") })))
 			}
+			e.proxy.Set(rules...)
 			train := spec(size)
 			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
 			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {

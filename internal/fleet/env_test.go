@@ -1,17 +1,16 @@
 package fleet_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -29,11 +28,8 @@ type env struct {
 	t         *testing.T
 	simulator *simulator.Simulator
 	client    *rental.Client
-	hook      hook // nil for none
+	proxy     acctest.Proxy
 }
-
-// hook sees a request, and changes its response.
-type hook func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 
 // run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
 func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env)) {
@@ -69,85 +65,43 @@ func must[T any](value T, err error) T {
 
 // RoundTrip implements http.RoundTripper.
 func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
-	send := func() (*http.Response, error) {
-		time.Sleep(50 * time.Millisecond)
-		if err := req.Context().Err(); err != nil {
-			return nil, err
-		}
-		return rentaltest.Serve(e.simulator.Handler(), req)
+	time.Sleep(50 * time.Millisecond)
+	if err := req.Context().Err(); err != nil {
+		return nil, err
 	}
-	if e.hook != nil {
-		return e.hook(req, send)
-	}
-	return send()
+	return rentaltest.Serve(e.proxy.Wrap(e.simulator.Handler()), req)
 }
 
 // refuse answers some requests with an error of the API, which does nothing.
-func (e *env) refuse(status int, when func(*http.Request) bool) {
-	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		if when(req) {
-			return apiError(req, status)
-		}
-		return send()
-	}
-}
+func (e *env) refuse(status int, when acctest.Match) { e.proxy.Set(when.Do(apiError(status))) }
 
 // lose answers some requests with an error after the work is done.
-func (e *env) lose(when func(*http.Request) bool) {
-	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		lost := when(req)
-		resp, err := send()
-		if lost {
-			return apiError(req, http.StatusInternalServerError)
-		}
-		return resp, err
-	}
+func (e *env) lose(when acctest.Match) { e.proxy.Set(when.Do(lost)) }
+
+func lost(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	acctest.Record(w, r, api)
+	apiError(http.StatusInternalServerError)(w, r, api)
 }
 
-// edit changes each instance in the responses to some requests.
-func (e *env) edit(when func(*http.Request) bool, change func(inst map[string]any)) {
-	e.hook = func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		edits := when(req) && strings.Contains(req.URL.Path, "/instances")
-		resp, err := send()
-		if edits && err == nil && resp.StatusCode/100 == 2 {
-			editInstances(resp, change)
-		}
-		return resp, err
-	}
+// edit changes each instance in the responses to some requests for instances.
+func (e *env) edit(when acctest.Match, change func(inst map[string]any)) {
+	e.proxy.Set(when.Do(acctest.RewriteItems(change)))
 }
 
-func editInstances(resp *http.Response, change func(inst map[string]any)) {
-	var object map[string]any
-	decoder := json.NewDecoder(resp.Body)
-	decoder.UseNumber()
-	if err := decoder.Decode(&object); err != nil {
-		panic(err)
-	}
-	if data, ok := object["data"].([]any); ok {
-		for _, item := range data {
-			change(item.(map[string]any))
-		}
-	} else {
-		change(object)
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(must(json.Marshal(object))))
-	resp.Header.Del("Content-Length")
-}
-
-func apiError(req *http.Request, status int) (*http.Response, error) {
-	return rentaltest.JSONResponse(req, status, rentaltest.Failure(status))
+func apiError(status int) acctest.Interceptor {
+	return acctest.Respond(status, string(must(json.Marshal(rentaltest.Failure(status)))))
 }
 
 // multiplyPrice changes the running price of an instance in a response.
 func multiplyPrice(inst map[string]any, percent int64) {
 	price := inst["price"].(map[string]any)
-	price["running_kop_h"] = must(price["running_kop_h"].(json.Number).Int64()) * percent / 100
+	price["running_kop_h"] = int64(price["running_kop_h"].(float64)) * percent / 100
 }
 
-// creates reports for create requests whether they have one of these texts in their bodies; any request without texts.
-func creates(texts ...string) func(*http.Request) bool {
+// creates matches create requests with one of these texts in their bodies; without texts, all of them.
+func creates(texts ...string) acctest.Match {
 	return func(req *http.Request) bool {
-		if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/instances") {
+		if !acctest.Request("POST", "/instances")(req) {
 			return false
 		}
 		body := string(must(io.ReadAll(req.Body)))
@@ -160,17 +114,11 @@ func creates(texts ...string) func(*http.Request) bool {
 	}
 }
 
-// once reports true for the first request only.
-func once(when func(*http.Request) bool) func(*http.Request) bool {
-	var done atomic.Bool
-	return func(req *http.Request) bool { return when(req) && done.CompareAndSwap(false, true) }
-}
-
-func anyRequest(*http.Request) bool { return true }
-
-func deletes(req *http.Request) bool { return req.Method == http.MethodDelete }
-
-func listsOffers(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/offers") }
+var (
+	anyInstance = acctest.Request("", "/instances.*")
+	deletes     = acctest.Request("DELETE", ".*")
+	listsOffers = acctest.Request("GET", "/offers")
+)
 
 // engine returns the engine of a new run. Limits are those of the provider configuration; none by default.
 func (e *env) engine(limits ...spending.Limits) *fleet.Engine {

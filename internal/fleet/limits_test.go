@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -29,9 +30,7 @@ func TestApply_TotalCap(t *testing.T) {
 		e.want(e.apply(five, result.Members), 5)
 	})
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.edit(func(req *http.Request) bool { return req.Method == http.MethodGet }, func(inst map[string]any) {
-			multiplyPrice(inst, 120)
-		})
+		e.edit(acctest.Request("GET", "/instances.*"), func(inst map[string]any) { multiplyPrice(inst, 120) })
 		three := spec(3)
 		three.MaxTotalKopH = priceOf(e.offers()[:3]...)
 		result := e.apply(three, nil)
@@ -134,15 +133,11 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
-		destroys := once(deletes)
-		e.refuse(0, func(req *http.Request) bool {
-			if destroys(req) {
-				for range 3 {
-					e.createOther("other")
-				}
+		e.proxy.Set(deletes.Once().Do(acctest.Before(func(*http.Request) {
+			for range 3 {
+				e.createOther("other")
 			}
-			return false
-		})
+		})))
 		limit := burnLimit(2 * first[0].Instance.Price.RunningKopH)
 		began := time.Now()
 		result := e.engine(limit).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute)

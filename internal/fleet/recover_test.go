@@ -4,10 +4,10 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -22,7 +22,7 @@ func TestApply_RecoversMembers(t *testing.T) {
 			runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 				first := e.create(spec(3))
 				e.limit(0)
-				e.edit(anyRequest, func(inst map[string]any) {
+				e.edit(anyInstance, func(inst map[string]any) {
 					if hidden {
 						delete(inst, "name")
 					}
@@ -88,9 +88,7 @@ func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
 			e.want(engine.Apply(e.t.Context(), spec(2), nil, time.Hour), 2)
 		}, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried}},
 		"an account that cannot be listed": {func(e *env, _ *fleet.Engine) {
-			e.refuse(http.StatusForbidden, func(req *http.Request) bool {
-				return req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/instances")
-			})
+			e.refuse(http.StatusForbidden, acctest.Request("GET", "/instances"))
 		}, 0, map[int]failure.Kind{0: "", 1: "", 2: ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +97,7 @@ func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
 				test.prepare(e, engine)
 				sent := e.count("POST")
 				result := engine.Apply(t.Context(), newFleet(3), nil, time.Hour)
-				e.hook = nil
+				e.proxy.Set()
 				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+3 {
 					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
 				}
@@ -183,7 +181,7 @@ func TestApply_FoundFailedMember(t *testing.T) {
 				killed := e.create(spec(1))
 				e.fail(killed...)
 				withheld := e.limit(0)
-				e.edit(anyRequest, func(inst map[string]any) {
+				e.edit(anyInstance, func(inst map[string]any) {
 					if hidden {
 						delete(inst, "name")
 					}
@@ -250,7 +248,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 		if len(result.Lost) != 1 || result.Lost[0].Generation != 1 {
 			t.Fatalf("%s, lost %+v", describe(result), result.Lost)
 		}
-		e.hook = nil
+		e.proxy.Set()
 		result = e.apply(spec(1), result.Lost)
 		if !maps.Equal(ids(result.Members), ids(healed.Members)) {
 			t.Error(describe(result))
@@ -283,7 +281,7 @@ func TestApply_UnknownOutcomeHasKey(t *testing.T) {
 		if unknown.Kind != failure.OutcomeUnknown || unknown.Key != lifecycle.SlotKey("train", 1).Key(1) {
 			t.Errorf("%s, key %q", describe(result), unknown.Key)
 		}
-		e.hook = nil
+		e.proxy.Set()
 		result = e.apply(spec(2), result.Members)
 		e.want(result, 2)
 		if e.wantLeft(result, 2, 2); len(result.Recovered) != 1 {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,19 +157,12 @@ func TestAccCI_CancelledApply(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var rented atomic.Bool
-	watch := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r)
-			switch instances := strings.Contains(r.URL.Path, "/instances"); {
-			case instances && r.Method == http.MethodPost:
-				rented.Store(true)
-			case instances && rented.Load(): // the provider has the response to the create request and waits
-				cancel()
-			}
-		})
-	}
-	p := newPipeline(t, acctest.WithWrap(watch), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
+	proxy := new(acctest.Proxy)
+	proxy.Set(acctest.Request("POST", "/instances").Do(acctest.After(func(*http.Request) {
+		// The provider gets the response to the create request and waits.
+		proxy.Set(acctest.Request("GET", "/instances.*").Do(acctest.After(func(*http.Request) { cancel() })))
+	})))
+	p := newPipeline(t, proxy.Option(), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	p.must("$TF plan -out=saved.plan")
 	output, status := p.script("exec sh ci/apply.sh --unreviewed").runUntil(ctx, t)
 	if status == 0 {

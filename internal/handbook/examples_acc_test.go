@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -83,7 +84,7 @@ type exampleRun struct {
 func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()
-	write(t, publicKey, home, ".ssh", "id_ed25519.pub")
+	write(t, rentaltest.PublicKey+"\n", home, ".ssh", "id_ed25519.pub")
 	write(t, textOf(t, filepath.Join("testdata", "ssh.sh")), bin, "ssh")
 	// The examples read the balance, and the stories decide when a server is outbid and when an offer changes.
 	without := []string{"forbidden-balance", "outbid-soon-after-start", "cached-offers"}

@@ -11,11 +11,9 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
-
-// publicKey is the SSH public key in the home folder of the tests.
-const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop\n"
 
 // testVersion is the version of the provider in the tests. The documented version constraints accept it.
 const testVersion = "0.1.0"
@@ -58,7 +56,7 @@ func newCLISetup(t *testing.T) *cliSetup {
 func (setup *cliSetup) newHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
-	write(t, publicKey, home, ".ssh", "id_ed25519.pub")
+	write(t, rentaltest.PublicKey+"\n", home, ".ssh", "id_ed25519.pub")
 	plugin := filepath.Join(home, ".terraform.d", "plugins", setup.host, "gpurent", "gpurent", testVersion,
 		runtime.GOOS+"_"+runtime.GOARCH)
 	if err := os.MkdirAll(plugin, 0o700); err != nil {

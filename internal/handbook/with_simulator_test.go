@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // simulate runs with-simulator.sh with a program as the provider. The test binary can be the program.
@@ -42,7 +44,6 @@ func expectStopped(t *testing.T, output string) {
 // The script runs a command with a simulator, and stops the simulator. It prints the log if the command fails.
 func TestWithSimulator_RunsAndStops(t *testing.T) {
 	const list = `printf '[%s]' "$@"`
-	key := "test" + strings.Repeat("0", 40)
 	for name, shell := range shells(t) {
 		for what, test := range map[string]struct {
 			flags   string   // shell words before the command
@@ -53,7 +54,7 @@ func TestWithSimulator_RunsAndStops(t *testing.T) {
 		}{
 			"a command that succeeds": {output: "/control "},
 			"a command that fails":    {command: "exit 3", status: 3, output: "/control "},
-			"simulator flags":         {flags: "--clock manual --api-key " + key + " --", output: key},
+			"simulator flags":         {flags: "--clock manual --api-key " + rentaltest.Key + " --", output: rentaltest.Key},
 			"simulator and command":   {flags: "--seed 1 --", command: list, rest: []string{"a b", "--"}, output: "[a b][--]"},
 			"command flags":           {command: list, rest: []string{"--", "-y"}, output: "[--][-y]"},
 			"no flags before --":      {flags: "--", output: "/control "},

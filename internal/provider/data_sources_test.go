@@ -15,11 +15,10 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
-
-var aKey = "test" + strings.Repeat("0", 40)
 
 // endlessService lists offers and transactions without end, with 200 items per page. Each hundredth page of
 // transactions has refunds.
@@ -66,7 +65,7 @@ func TestDataSources_EndlessLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int64
-			p := configured(t, map[string]any{"base_url": endlessService(t, &requests), "api_key": aKey})
+			p := configured(t, map[string]any{"base_url": endlessService(t, &requests), "api_key": rentaltest.Key})
 			_, diags := p.data(test.dataSource, test.config)
 			if text := texts(diags); (text != "") != (test.failure != "") || !strings.Contains(text, test.failure) {
 				t.Errorf("%q, want %q", text, test.failure)
@@ -100,7 +99,7 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, missing}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
+			p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
 			_, diags := p.data(test.dataSource, map[string]any{test.argument: test.value})
 			if len(diags) != len(test.want) {
 				t.Fatalf("%d diagnostics, want %d: %s", len(diags), len(test.want), texts(diags))

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
@@ -36,13 +36,8 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 	for kind, sample := range samples {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			var account atomic.Value // of the key, "" for the actual one
-			account.Store("")
-			env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					emptyAccount(w, r, next, account.Load().(string))
-				})
-			}))
+			proxy := new(acctest.Proxy)
+			env := acctest.Start(t, proxy.Option())
 			created, diags := configured(t, arguments(env)).create(kind, sample)
 			if created.State.IsNull() {
 				t.Fatal(texts(diags))
@@ -54,13 +49,13 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 				}
 			}
 			if kind != "gpurent_instance" && kind != "gpurent_fleet" {
-				account.Store("usr_same")
+				proxy.Set(emptyAccount("usr_same")...)
 				after, diags := configured(t, arguments(env)).Refresh(created)
 				stays("the refresh of a new object", "", after, diags)
 			}
 			env.Advance(10 * time.Minute)
 
-			account.Store("usr_other")
+			proxy.Set(emptyAccount("usr_other")...)
 			p := configured(t, arguments(env))
 			after, diags := p.Refresh(created)
 			stays("the refresh", "to the account usr_other", after, diags)
@@ -71,14 +66,14 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			lost.Private = nil
 			after, diags = p.Refresh(lost)
 			stays("the refresh without private state", "in this account", after, diags)
-			account.Store("unreadable")
+			proxy.Set(emptyAccount("unreadable")...)
 			after, diags = configured(t, arguments(env)).Refresh(created)
 			stays("the refresh in an unreadable account", "belongs to this account", after, diags)
 
-			account.Store("")
+			proxy.Set()
 			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
 			found, _ := configured(t, arguments(env)).Refresh(created)
-			account.Store("usr_same")
+			proxy.Set(emptyAccount("usr_same")...)
 			if kind == "gpurent_fleet" {
 				return // a fleet stays in the state with lost members
 			}
@@ -91,21 +86,18 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 }
 
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
-func emptyAccount(w http.ResponseWriter, r *http.Request, next http.Handler, id string) {
-	path := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, "/api/v1"), "/"), "/")
-	switch {
-	case id == "" || path[0] == "me" && id == "usr_same":
-		next.ServeHTTP(w, r)
-	case path[0] == "me" && id == "unreadable":
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprint(w, `{"error":{"code":"unauthorized","message":"unauthorized"}}`)
-	case path[0] == "me":
-		fmt.Fprintf(w, `{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id)
-	case len(path) == 1 && r.Method == http.MethodGet:
-		fmt.Fprint(w, `{"data":[],"next_cursor":null}`)
-	default:
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"error":{"code":"not_found","message":"not found"}}`)
+func emptyAccount(id string) []acctest.Rule {
+	account := acctest.Respond(200, fmt.Sprintf(`{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id))
+	switch id {
+	case "usr_same":
+		account = acctest.Pass
+	case "unreadable":
+		account = acctest.Refuse(401, "unauthorized")
+	}
+	return []acctest.Rule{
+		acctest.Request("", "/me").Do(account),
+		acctest.Request("GET", "/[^/]+").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)),
+		acctest.AnyRequest.Do(acctest.Refuse(404, "not_found")),
 	}
 }
 
@@ -359,7 +351,7 @@ func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 			`"created_at":"2020-01-01T00:00:00Z","expires_at":"2020-02-01T00:00:00Z"}],"next_cursor":null}`)
 	}))
 	t.Cleanup(server.Close)
-	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": aKey})
+	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
 	const kind = "gpurent_api_key"
 	state := p.Value(kind, map[string]any{
 		"id": "key_1", "name": "k", "scopes": []any{"user:read"},

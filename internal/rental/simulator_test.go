@@ -9,10 +9,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
-
-const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"
 
 // Client, simulator and contract are independent implementations of the API document. This test performs every
 // operation of the client on the simulator, and validates the traffic with the contract. What the operations do is
@@ -43,7 +42,7 @@ func TestSimulator_EveryOperation(t *testing.T) {
 	must(t, err)
 	count(t, client.ListTemplates(ctx, rental.ListOptions{PageSize: 3}), 3)
 	must(t, client.DeleteTemplate(ctx, created.Slug))
-	sshKey, err := client.CreateSSHKey(ctx, rental.SSHKeyCreate{Name: "laptop", PublicKey: publicKey})
+	sshKey, err := client.CreateSSHKey(ctx, rental.SSHKeyCreate{Name: "laptop", PublicKey: rentaltest.PublicKey})
 	must(t, err)
 	count(t, client.ListSSHKeys(ctx, rental.ListOptions{}), 1)
 	must(t, client.DeleteSSHKey(ctx, sshKey.ID))

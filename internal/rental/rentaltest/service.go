@@ -49,6 +49,9 @@ type transition struct {
 // ID is the id of the instance.
 const ID = "ins_1"
 
+// PublicKey is a line of a public key file.
+const PublicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"
+
 // Key is an API key.
 var Key = "test" + strings.Repeat("0", 40)
 

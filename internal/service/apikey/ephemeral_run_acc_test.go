@@ -4,11 +4,9 @@ package apikey_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,40 +14,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// secretRecorder records the secrets in the responses of the API.
-type secretRecorder struct {
-	mu      sync.Mutex
-	secrets []string
-}
-
-var secretField = regexp.MustCompile(`"secret":\s*"([^"]+)"`)
-
-func (s *secretRecorder) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(recordingWriter{w, s}, r) })
-}
-
-// recordingWriter is a response writer that records secrets.
-type recordingWriter struct {
-	http.ResponseWriter
-	recorder *secretRecorder
-}
-
-func (w recordingWriter) Write(body []byte) (int, error) {
-	w.recorder.mu.Lock()
-	defer w.recorder.mu.Unlock()
-	for _, found := range secretField.FindAllSubmatch(body, -1) {
-		w.recorder.secrets = append(w.recorder.secrets, string(found[1]))
-	}
-	return w.ResponseWriter.Write(body)
-}
-
 // The example uses an ephemeral key with fewer scopes for a part of the configuration. Its secret is neither in logs,
 // nor in output, state or plan.
 func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
-	recorder := new(secretRecorder)
-	env := acctest.Start(t, acctest.WithWrap(recorder.wrap))
+	secrets := new(acctest.Secrets)
+	env := acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(secrets.Intercept)))
 	workspace := env.Workspace(env.Example(ephemeralExample), acctest.Traced()...)
 	output := workspace.Run("plan", "-no-color", "-out=saved.plan")
 	output += workspace.Run("show", "-json", "saved.plan")
@@ -62,18 +33,13 @@ func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 	if err := env.OnlyKeyLeft(); err != nil {
 		t.Error(err)
 	}
-	if len(recorder.secrets) != 3 {
-		t.Errorf("%d keys created, want one per run", len(recorder.secrets))
+	if n := secrets.Len(); n != 3 {
+		t.Errorf("%d keys created, want one per run", n)
 	}
-	texts := map[string]string{
+	secrets.Check(t, map[string]string{
 		"log": workspace.Trace(), "output": output + plan, "state": workspace.Read("terraform.tfstate"),
 		"saved plan": workspace.Unpacked("saved.plan"),
-	}
-	for _, secret := range recorder.secrets {
-		if err := acctest.Leak(secret, texts); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 	own := env.OwnKeyID()
 	for _, r := range env.Requests() {
 		if r.Path == "/templates" && r.KeyID == own {
@@ -170,19 +136,12 @@ func TestAccEphemeralAPIKey_revokedAfterAbortedRun(t *testing.T) {
 // not revoked at the end.
 func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	rejectRevocations := true
-	env := acctest.Start(t, acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !rejectRevocations || r.Method != http.MethodDelete {
-				next.ServeHTTP(w, r)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Retry-After", "50")
-			w.WriteHeader(http.StatusTooManyRequests)
-			fmt.Fprint(w, `{"error":{"code":"rate_limited","message":"Too many requests"}}`)
-		})
+	proxy := new(acctest.Proxy)
+	proxy.Set(acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		w.Header().Set("Retry-After", "50")
+		acctest.Refuse(429, "rate_limited")(w, r, api)
 	}))
+	env := acctest.Start(t, proxy.Option())
 	workspace := env.Workspace(env.Provider()+job()+useJobKey, acctest.Traced()...)
 	start := time.Now()
 	output := acctest.Words(workspace.Run("plan", "-no-color"))
@@ -200,7 +159,7 @@ func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 		`, which expires at 20.*was not deleted: .*429`).MatchString(log) {
 		t.Errorf("the log does not contain the key")
 	}
-	rejectRevocations = false
+	proxy.Set()
 	env.Delete("api-keys/" + left)
 }
 

@@ -91,13 +91,18 @@ var jobKey = rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}, Exp
 // newService returns a service that loses the response to the first creation, and a provider for it.
 func newService(t *testing.T, config simulator.Config) (*simulator.Simulator, *tfkit.Meta) {
 	t.Helper()
-	config.Market, config.APIKey = simulator.MarketStill, apiKey
+	config.Market, config.APIKey = simulator.MarketStill, rentaltest.Key
 	service, err := simulator.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	lost := simulator.Fault{Method: http.MethodPost, Path: "/api-keys", Drop: simulator.DropAfter, Times: 1}
+	if err := service.AddFault(lost); err != nil {
+		t.Fatal(err)
+	}
 	client, err := rental.New(rental.Config{
-		BaseURL: "https://rent.example/api/v1", APIKey: apiKey, Transport: &loser{next: service.Handler()}, MaxRetries: 3,
+		BaseURL: "https://rent.example/api/v1", APIKey: rentaltest.Key, Transport: transport{service.Handler()},
+		MaxRetries: 3,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,21 +110,11 @@ func newService(t *testing.T, config simulator.Config) (*simulator.Simulator, *t
 	return service, &tfkit.Meta{Client: client, Cleanup: new(tfkit.Cleanup)}
 }
 
-var apiKey = "test" + strings.Repeat("0", 40)
+// transport sends requests to a handler.
+type transport struct{ http.Handler }
 
-// loser sends requests to a handler, and loses the response to the first creation.
-type loser struct {
-	next http.Handler
-	lost bool
-}
-
-func (l *loser) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := rentaltest.Serve(l.next, req)
-	if req.Method == http.MethodPost && !l.lost {
-		l.lost = true
-		return nil, http.ErrServerClosed
-	}
-	return resp, err
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	return rentaltest.Serve(t, req)
 }
 
 // listKeys returns the keys of the account without quirks.
@@ -127,7 +122,7 @@ func listKeys(t *testing.T, service *simulator.Simulator) []rental.APIKey {
 	t.Helper()
 	ctx := simulator.WithoutQuirks(context.WithoutCancel(t.Context()))
 	req := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/api-keys", nil)
-	req.Header.Set("Authorization", "Bearer "+apiKey)
+	req.Header.Set("Authorization", "Bearer "+rentaltest.Key)
 	resp, err := rentaltest.Serve(service.Handler(), req)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,8 @@
 package fleet_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -183,32 +180,7 @@ func TestAccFleet_taintAndRename(t *testing.T) {
 
 // editInstances changes the instances in all responses.
 func editInstances(change func(inst map[string]any)) acctest.Option {
-	return acctest.WithWrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			recorded := httptest.NewRecorder()
-			maps.Copy(recorded.Header(), w.Header())
-			next.ServeHTTP(recorded, r)
-			body := recorded.Body.Bytes()
-			var object map[string]any
-			edits := strings.Contains(r.URL.Path, "/instances") && recorded.Code < 300
-			if edits && json.Unmarshal(body, &object) == nil {
-				list, _ := object["data"].([]any)
-				for _, item := range list {
-					if inst, ok := item.(map[string]any); ok {
-						change(inst)
-					}
-				}
-				if list == nil {
-					change(object)
-				}
-				body, _ = json.Marshal(object) //nolint:errcheck // it was decoded from JSON
-			}
-			maps.Copy(w.Header(), recorded.Header())
-			w.Header().Del("Content-Length")
-			w.WriteHeader(recorded.Code)
-			_, _ = w.Write(body) //nolint:errcheck // the client has gone
-		})
-	})
+	return acctest.Intercept(acctest.Request("", "/instances.*").Do(acctest.RewriteItems(change)))
 }
 
 const ready = `ready_when = { log_pattern = "^READY$" }`

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
@@ -26,7 +27,7 @@ import (
 type fixture struct {
 	*testing.T
 	*simulator.Simulator
-	proxy
+	acctest.Proxy
 	meta       *tfkit.Meta
 	onProgress func(text string) // is called with each progress message of an action
 }
@@ -34,19 +35,13 @@ type fixture struct {
 func withFixture(t *testing.T, limits spending.Limits, scenario func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		key := "test" + strings.Repeat("0", 40)
 		service, err := simulator.New(
-			simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: key})
+			simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: rentaltest.Key})
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := &fixture{T: t, Simulator: service, meta: &tfkit.Meta{PollInterval: 5 * time.Second}}
-		client, err := rental.New(
-			rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key, Transport: f, MaxRetries: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.meta.SetClient(client, limits)
+		f.meta.SetClient(rentaltest.Client(t, f), limits)
 		scenario(f)
 		time.Sleep(time.Hour) // until no goroutine is left
 	})
@@ -57,7 +52,7 @@ func (f *fixture) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	resp, err := rentaltest.Serve(f.wrap(f.Handler()), req)
+	resp, err := rentaltest.Serve(f.Wrap(f.Handler()), req)
 	if err == nil {
 		err = req.Context().Err()
 	}
@@ -178,27 +173,21 @@ func TestActions(t *testing.T) {
 	// becomes sets a status when a stop is requested.
 	becomes := func(status, desired string) func(*fixture, string) {
 		return func(f *fixture, id string) {
-			f.set(rule{isStop, func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-				api.ServeHTTP(w, r)
-				f.setStatus(id, status, desired, "")
-			}, 1})
+			f.Set(isStop.Once().Do(acctest.After(func(*http.Request) { f.setStatus(id, status, desired, "") })))
 		}
 	}
 	status := func(status, desired string) func(*fixture, string) {
 		return func(f *fixture, id string) { f.setStatus(id, status, desired, "user") }
 	}
-	refused := func(matches func(*http.Request) bool, with interceptor) func(*fixture, string) {
-		return func(f *fixture, _ string) { f.set(rule{matches: matches, do: with}) }
+	refused := func(matches acctest.Match, with acctest.Interceptor) func(*fixture, string) {
+		return func(f *fixture, _ string) { f.Set(matches.Do(with)) }
 	}
 	lowBalance := func(f *fixture, _ string) { // enough for an hour, and not for two
 		must(f.T, f.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(10_000)), CreditLimitKop: new(int64(0))}))
 	}
 	alwaysOutbid := func(f *fixture, id string) {
 		f.setStatus(id, "outbid", "running", "")
-		f.set(rule{matches: isStart, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-			api.ServeHTTP(w, r)
-			f.setStatus(id, "outbid", "running", "")
-		}})
+		f.Set(isStart.Do(acctest.After(func(*http.Request) { f.setStatus(id, "outbid", "running", "") })))
 	}
 	tooLow, enough := map[string]any{"max_price_kop_h": 1}, map[string]any{"max_price_kop_h": 1_000_000}
 	burn := spending.Limits{MaxBurnKopH: 1}
@@ -259,11 +248,11 @@ func TestActions(t *testing.T) {
 			of: instance.NewStart, prepare: alwaysOutbid, sent: "start start start", errs: []string{"was outbid again"},
 		},
 		"restart, start refused": {
-			of: instance.NewRestart, prepare: refused(isStart, refuse(409, "conflict")), sent: "stop",
+			of: instance.NewRestart, prepare: refused(isStart, acctest.Refuse(409, "conflict")), sent: "stop",
 			errs: []string{halted, "run this action or gpurent_instance_start again", "Cannot start"},
 		},
 		"stop refused": {
-			of: instance.NewStop, prepare: refused(isStop, refuse(403, "forbidden")),
+			of: instance.NewStop, prepare: refused(isStop, acctest.Refuse(403, "forbidden")),
 			errs: []string{"lacks the scope instances:write"},
 		},
 		"restart, low balance": {
@@ -274,7 +263,7 @@ func TestActions(t *testing.T) {
 			of: instance.NewRestart, sent: "stop start",
 			prepare: func(f *fixture, id string) {
 				lowBalance(f, id)
-				f.set(rule{matches: request("GET", "/balance"), do: refuse(403, "forbidden")})
+				f.Set(acctest.Request("GET", "/balance").Do(acctest.Refuse(403, "forbidden")))
 			},
 			errs: []string{halted, "Cannot restart instance", "Missing: "},
 		},
@@ -347,16 +336,18 @@ func TestActions(t *testing.T) {
 // An instance with a new bid above the cap is stopped, or the error reports that it runs.
 func TestActions_NewBidAboveCap(t *testing.T) {
 	for name, test := range map[string]struct {
-		rules     []rule
+		rules     []acctest.Rule
 		interrupt bool // while the start is requested
 		want      string
 		status    rental.InstanceStatus
 	}{
-		"stopped":                {nil, false, "It was stopped again", rental.StatusStopped},
-		"interrupted":            {nil, true, "It was stopped again", rental.StatusStopped},
-		"all responses are lost": {[]rule{{matches: isStart, do: loseResponse}}, false, "It was stopped again", "stopped"},
+		"stopped":     {nil, false, "It was stopped again", rental.StatusStopped},
+		"interrupted": {nil, true, "It was stopped again", rental.StatusStopped},
+		"all responses are lost": {
+			[]acctest.Rule{isStart.Do(acctest.LoseResponse)}, false, "It was stopped again", "stopped",
+		},
 		"the stop is never served": {
-			[]rule{{matches: isStop, do: refuse(503, "x")}}, false, "stopping it again failed", "running",
+			[]acctest.Rule{isStop.Do(acctest.Refuse(503, "x"))}, false, "stopping it again failed", "running",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -367,12 +358,12 @@ func TestActions_NewBidAboveCap(t *testing.T) {
 				ctx, interrupt := context.WithCancel(f.Context())
 				defer interrupt()
 				// The listed price of the offer is the old one.
-				old := rewrite(func(body map[string]any) { body["price"].(map[string]any)["interruptible_kop_h"] = bid })
-				rules := append([]rule{{matches: isOffer, do: old}}, test.rules...)
+				old := acctest.Rewrite(func(body map[string]any) { body["price"].(map[string]any)["interruptible_kop_h"] = bid })
+				rules := append([]acctest.Rule{isOffer.Do(old)}, test.rules...)
 				if test.interrupt {
-					rules = append(rules, rule{isStart, after(func(*http.Request) { interrupt() }), 1})
+					rules = append(rules, isStart.Once().Do(acctest.Before(func(*http.Request) { interrupt() })))
 				}
-				f.set(rules...)
+				f.Set(rules...)
 				_, _, errs := f.invoke(ctx, instance.NewStart, inst.ID, map[string]any{"max_price_kop_h": bid + 50})
 				f.expectContains(errs, test.want, "max_price_kop_h is")
 				time.Sleep(time.Hour)
@@ -431,7 +422,7 @@ func TestActions_Interrupted(t *testing.T) {
 // The message after a timeout contains what the action requested, and no contradiction.
 func TestActions_Timeout(t *testing.T) {
 	for name, test := range map[string]struct {
-		slow          func(*http.Request) bool // the request that does not end in time
+		slow          acctest.Match // the request that does not end in time
 		want, notWant string
 	}{
 		"before the server is read":   {isGet, "requested no start or stop", "may still be carried out"},
@@ -440,7 +431,7 @@ func TestActions_Timeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, spending.Limits{}, func(f *fixture) {
 				inst, _ := f.createRunning(rental.OnDemand)
-				f.set(rule{matches: test.slow, do: after(func(*http.Request) { time.Sleep(time.Minute) })})
+				f.Set(test.slow.Do(acctest.Before(func(*http.Request) { time.Sleep(time.Minute) })))
 				_, _, errs := f.invoke(f.Context(), instance.NewStop, inst.ID, map[string]any{"timeout": "20s"})
 				f.expectContains(errs, test.want, "is not stopped yet", "longer than 20s (timeout)")
 				if strings.Contains(errs, test.notWant) {
@@ -455,7 +446,7 @@ func TestActions_Timeout(t *testing.T) {
 func TestActions_SanitizeStatus(t *testing.T) {
 	withFixture(t, spending.Limits{}, func(f *fixture) {
 		inst, _ := f.createRunning(rental.OnDemand)
-		f.set(rule{matches: isGet, do: setField("status", "\x1b[31mrunning\nError: injected")})
+		f.Set(isGet.Do(acctest.SetField("status", "\x1b[31mrunning\nError: injected")))
 		progress, _, errs := f.invoke(f.Context(), instance.NewStart, inst.ID, nil)
 		f.expectContains(progress, "is still running Error: injected (10s)")
 		if errs == "" || strings.ContainsRune(progress+errs, '\x1b') || strings.Contains(progress+errs, "\nError") {

@@ -18,23 +18,25 @@ import (
 func TestCreate_ResponseAboveCap(t *testing.T) {
 	t.Parallel()
 	const unavailable = "provider_unavailable"
-	expensive := []rule{{matches: isCreate, do: raisePrice}, {matches: isGet, do: raisePrice}}
+	expensive := []acctest.Rule{isCreate.Do(raisePrice), isGet.Do(raisePrice)}
 	for name, test := range map[string]struct {
-		rules   []rule
+		rules   []acctest.Rule
 		earlier bool // an earlier run rented it with the same key
 		want    string
 		status  string // in the service
 	}{
-		"new":             {expensive[:1], false, "The API accepted the request to destroy", "destroyed"},
-		"new, when read":  {expensive[1:], false, "The API accepted the request to destroy", "destroyed"},
-		"perhaps earlier": {append([]rule{{isCreate, loseResponse, 1}}, expensive...), false, "it was stopped", "stopped"},
-		"earlier":         {expensive, true, "it was stopped", "stopped"},
+		"new":            {expensive[:1], false, "The API accepted the request to destroy", "destroyed"},
+		"new, when read": {expensive[1:], false, "The API accepted the request to destroy", "destroyed"},
+		"perhaps earlier": {
+			append([]acctest.Rule{isCreate.Once().Do(acctest.LoseResponse)}, expensive...), false, "it was stopped", "stopped",
+		},
+		"earlier": {expensive, true, "it was stopped", "stopped"},
 		"not to be destroyed": {
-			append([]rule{{matches: request("DELETE", "/instances/[^/]+"), do: refuse(503, unavailable)}}, expensive...), false,
+			append([]acctest.Rule{isDelete.Do(acctest.Refuse(503, unavailable))}, expensive...), false,
 			"It could not be removed", "running",
 		},
 		"not to be stopped": {
-			append([]rule{{matches: isStop, do: refuse(503, unavailable)}}, expensive...), true,
+			append([]acctest.Rule{isStop.Do(acctest.Refuse(503, unavailable))}, expensive...), true,
 			"It could not be removed", "running",
 		},
 	} {
@@ -47,9 +49,9 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 				newProvider(t, env, nil).mustApply(nil, config)
 				env.Advance(time.Minute)
 			}
-			p.set(test.rules...)
+			p.Set(test.rules...)
 			inst, diags := tf.apply(nil, config)
-			p.set()
+			p.Set()
 			expectDiags(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h is")
 			env.Advance(time.Minute)
 			all := acctest.Fetch[struct {
@@ -70,13 +72,13 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 func TestCreate_UnexpectedResponse(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		response interceptor
+		response acctest.Interceptor
 		want     string // of the error; none for success
 	}{
-		"another image":  {setField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
-		"a smaller disk": {setField("disk_gb", 20), "disk_gb is 20"},
-		"unreadable":     {setField("disk_gb", "sixty"), ""},
-		"everything optional is absent": {rewrite(func(body map[string]any) {
+		"another image":  {acctest.SetField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
+		"a smaller disk": {acctest.SetField("disk_gb", 20), "disk_gb is 20"},
+		"unreadable":     {acctest.SetField("disk_gb", "sixty"), ""},
+		"everything optional is absent": {acctest.Rewrite(func(body map[string]any) {
 			const optional = "name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at " +
 				"started_at stop_reason"
 			for _, field := range strings.Fields(optional) {
@@ -88,9 +90,9 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 			t.Parallel()
 			env, tf, p := start(t, nil)
 			config := configWithKey("a", "template", "custom", "image", "ubuntu:24.04")
-			p.set(rule{matches: isCreate, do: test.response})
+			p.Set(isCreate.Do(test.response))
 			inst, diags := tf.apply(nil, config)
-			p.set()
+			p.Set()
 			if test.want != "" {
 				expectDiags(t, "the apply", diags, "differs from the request", test.want)
 				expectCount(t, env, 0, 1)
@@ -114,14 +116,14 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 func TestCreate_ResponseWithoutID(t *testing.T) {
 	t.Parallel()
 	env, tf, p := start(t, nil)
-	p.set(rule{matches: isCreate, do: rewrite(func(body map[string]any) { delete(body, "id") })})
+	p.Set(isCreate.Do(acctest.Rewrite(func(body map[string]any) { delete(body, "id") })))
 	_, diags := tf.apply(nil, configWithoutKey("a"))
 	expectDiags(t, "the apply", diags, "Cannot determine whether the instance was created")
 	expectCount(t, env, 1, 1)
 	if n := env.CountRequests("POST", "/instances"); n < 2 || n > 5 {
 		t.Errorf("%d requests", n)
 	}
-	p.set()
+	p.Set()
 	key := regexp.MustCompile(`idempotency_key = "(tf-\w+)"`).FindStringSubmatch(diagsText(diags))
 	if key == nil {
 		t.Fatal("the error does not name the key")
@@ -135,13 +137,13 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 // first request rented is found.
 func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	t.Parallel()
-	unavailable := refuse(503, "provider_unavailable")
+	unavailable := acctest.Refuse(503, "provider_unavailable")
 	rents := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		record(w, r, api)
+		acctest.Record(w, r, api)
 		unavailable(w, r, api)
 	}
 	for name, test := range map[string]struct {
-		first  interceptor // responds to the first request to rent; nil if the price rises before
+		first  acctest.Interceptor // responds to the first request to rent; nil if the price rises before
 		rented int
 	}{
 		"before the request":                    {nil, 0},
@@ -160,10 +162,10 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 				rise()
 				tf = newProvider(t, env, nil)
 			} else {
-				p.set(rule{matches: isCreate, times: 1, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				p.Set(isCreate.Once().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 					defer rise()
 					test.first(w, r, api)
-				}})
+				}))
 			}
 			_, diags := tf.applyPlan(plan)
 			if test.rented == 0 {
@@ -180,19 +182,19 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 // and not a rental that costs too much.
 func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
 	t.Parallel()
-	p := &proxy{}
-	env := acctest.Start(t, p.option())
+	p := new(acctest.Proxy)
+	env := acctest.Start(t, p.Option())
 	env.AddSSHKey()
 	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
 	tf := newProvider(t, env, withSpending("max_burn_kop_h", price*3))
 	config := configWithoutKey("a", "type", "interruptible")
 	plan := tf.plan(nil, config)
-	expensive := rewrite(func(body map[string]any) {
+	expensive := acctest.Rewrite(func(body map[string]any) {
 		body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
 	})
-	p.set(rule{matches: isGet, do: after(func(*http.Request) {
-		p.set(rule{matches: isOffer, do: expensive}, rule{matches: isGet, do: setField("status", "outbid")})
-	}), times: 1})
+	p.Set(isGet.Once().Do(acctest.Before(func(*http.Request) {
+		p.Set(isOffer.Do(expensive), isGet.Do(acctest.SetField("status", "outbid")))
+	})))
 	inst, diags := tf.applyPlan(plan)
 	if inst == nil {
 		t.Error("the state has no instance")
@@ -207,9 +209,9 @@ func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
 func TestCreate_DestroyedMeanwhile(t *testing.T) {
 	t.Parallel()
 	env, tf, p := start(t, nil)
-	p.set(rule{matches: isGet, times: 1, do: after(func(r *http.Request) {
+	p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
 		setStatus(t, env, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "destroyed", "destroyed")
-	})})
+	})))
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags, "no longer exists", "the apply creates another")
 	expectDiags(t, "the refresh", tf.refresh(inst), "1 instance no longer exists")

@@ -28,10 +28,10 @@ type changePlan struct {
 }
 
 // start starts a simulator behind a proxy, and a provider that does not retry.
-func start(t *testing.T, arguments map[string]any) (*acctest.Env, *core, *proxy) {
+func start(t *testing.T, arguments map[string]any) (*acctest.Env, *core, *acctest.Proxy) {
 	t.Helper()
-	p := &proxy{}
-	env := acctest.Start(t, p.option())
+	p := new(acctest.Proxy)
+	env := acctest.Start(t, p.Option())
 	env.AddSSHKey()
 	return env, newProvider(t, env, arguments), p
 }
@@ -161,6 +161,22 @@ func withSpending(arguments ...any) map[string]any {
 	}
 	return map[string]any{"spending": limits}
 }
+
+var (
+	isCreate = acctest.Request("POST", "/instances")
+	isStart  = acctest.Request("POST", "/instances/[^/]+/start")
+	isStop   = acctest.Request("POST", "/instances/[^/]+/stop")
+	isGet    = acctest.Request("GET", "/instances/[^/]+")
+	isDelete = acctest.Request("DELETE", "/instances/[^/]+")
+	isList   = acctest.Request("GET", "/instances")
+	isOffers = acctest.Request("GET", "/offers")
+	isOffer  = acctest.Request("GET", "/offers/[^/]+")
+)
+
+// raisePrice makes an instance cost 9 900,16 ₽ per hour.
+var raisePrice = acctest.Rewrite(func(body map[string]any) {
+	body["price"].(map[string]any)["running_kop_h"] = 990_016
+})
 
 const burnLimitExceeded = "Burn rate would exceed max_burn_kop_h"
 

@@ -83,12 +83,12 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	first := tf.mustApply(nil, configWithKey("a"))
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh of the first", tf.refresh(first))
-	p.set(rule{matches: isCreate, do: rewrite(func(body map[string]any) {
+	p.Set(isCreate.Do(acctest.Rewrite(func(body map[string]any) {
 		env.Delete("instances/" + body["id"].(string))
 		body["id"] = first.id()
-	})})
+	})))
 	second, diags := tf.apply(nil, configWithKey("b"))
-	p.set()
+	p.Set()
 	expectDiags(t, "the second", diags, "Another resource has instance "+first.id())
 	if second != nil {
 		t.Error("the state has the instance twice")
@@ -131,10 +131,10 @@ func TestOwnership_404WithoutTheAccount(t *testing.T) {
 			inst := tf.mustApply(nil, configWithKey("a"))
 			env.Advance(2 * time.Minute)
 			tf = newProvider(t, env, nil)
-			p.set(
-				rule{matches: request("GET", "/me"), do: refuse(test.status, test.code)},
-				rule{matches: isGet, do: refuse(404, "not_found")},
-				rule{matches: request("DELETE", "/instances/[^/]+"), do: refuse(404, "not_found")},
+			p.Set(
+				acctest.Request("GET", "/me").Do(acctest.Refuse(test.status, test.code)),
+				isGet.Do(acctest.Refuse(404, "not_found")),
+				isDelete.Do(acctest.Refuse(404, "not_found")),
 			)
 			refreshed := *inst
 			diags := tf.refresh(&refreshed)

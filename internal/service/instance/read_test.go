@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
 // A refresh removes an instance from the state only after a 404 with the code not_found for its id, or the status
@@ -17,23 +19,23 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	inst := tf.mustApply(nil, configWithKey("a"))
 	env.Advance(2 * time.Minute) // the API may not find a new one by its id
 	for name, test := range map[string]struct {
-		response         interceptor
+		response         acctest.Interceptor
 		removed, wantErr bool
 	}{
-		"not_found":                     {response: refuse(404, "not_found"), removed: true},
-		"status destroying":             {response: setField("status", "destroying"), removed: true},
-		"status destroyed":              {response: setField("status", "destroyed"), removed: true},
-		"desired_state destroyed":       {response: setField("desired_state", "destroyed"), removed: true},
-		"status failed":                 {response: setField("status", "failed")},
-		"unknown status":                {response: setField("status", "hibernating")},
-		"404 of a proxy":                {response: respond(404, html), wantErr: true},
-		"404 with another code":         {response: refuse(404, "conflict"), wantErr: true},
-		"not_found with another status": {response: refuse(410, "not_found"), wantErr: true},
+		"not_found":                     {response: acctest.Refuse(404, "not_found"), removed: true},
+		"status destroying":             {response: acctest.SetField("status", "destroying"), removed: true},
+		"status destroyed":              {response: acctest.SetField("status", "destroyed"), removed: true},
+		"desired_state destroyed":       {response: acctest.SetField("desired_state", "destroyed"), removed: true},
+		"status failed":                 {response: acctest.SetField("status", "failed")},
+		"unknown status":                {response: acctest.SetField("status", "hibernating")},
+		"404 of a proxy":                {response: acctest.Respond(404, html), wantErr: true},
+		"404 with another code":         {response: acctest.Refuse(404, "conflict"), wantErr: true},
+		"not_found with another status": {response: acctest.Refuse(410, "not_found"), wantErr: true},
 		"another server, destroyed": {
-			response: respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
+			response: acctest.Respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
 		},
-		"no server": {response: respond(200, `{}`), wantErr: true},
-		"forbidden": {response: refuse(403, "forbidden"), wantErr: true},
+		"no server": {response: acctest.Respond(200, `{}`), wantErr: true},
+		"forbidden": {response: acctest.Refuse(403, "forbidden"), wantErr: true},
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
@@ -41,10 +43,9 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 				if listed {
 					expectDiags(t, "the refresh", run.refresh(&before)) // the next one uses a listing
 				}
-				p.set(rule{matches: isList, do: respond(200, `{"data":[],"next_cursor":null}`)},
-					rule{matches: isGet, do: test.response})
+				p.Set(isList.Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)), isGet.Do(test.response))
 				diags := run.refresh(&before)
-				p.set()
+				p.Set()
 				if removed := before.State.IsNull(); removed != test.removed || hasError(diags) != test.wantErr {
 					t.Errorf("removed %t, want %t; error wanted %t: %s", removed, test.removed, test.wantErr, diagsText(diags))
 				}
@@ -58,9 +59,8 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 	t.Parallel()
 	env, tf, p := start(t, nil)
 	name := ""
-	lower := rewrite(func(body map[string]any) { body["name"] = strings.ToLower(name) })
-	p.set(rule{matches: isGet, do: lower}, rule{matches: isCreate, do: lower},
-		rule{matches: request("PATCH", "/instances/[^/]+"), do: lower})
+	lower := acctest.Rewrite(func(body map[string]any) { body["name"] = strings.ToLower(name) })
+	p.Set(isGet.Do(lower), isCreate.Do(lower), acctest.Request("PATCH", "/instances/[^/]+").Do(lower))
 	var inst *resourceState
 	for _, name = range []string{"First", "Second"} {
 		inst = tf.mustApply(inst, configWithKey("a", "name", name))

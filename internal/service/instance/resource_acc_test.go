@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -96,9 +97,8 @@ func TestAccInstance_examples(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop\n"
 	for _, name := range []string{"id_ed25519", "id_ed25519.pub"} {
-		if err := os.WriteFile(filepath.Join(home, ".ssh", name), []byte(key), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(home, ".ssh", name), []byte(rentaltest.PublicKey+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
-	wrong := env.ProviderWithKey("test" + strings.Repeat("0", 40))
+	wrong := env.ProviderWithKey(rentaltest.Key)
 	account := func(patch simulator.AccountPatch) func() { return func() { must(t, env.SetAccount(patch)) } }
 	fails := func(config, message string, before func()) resource.TestStep {
 		return resource.TestStep{PreConfig: before, Config: config, ExpectError: regexp.MustCompile(message)}

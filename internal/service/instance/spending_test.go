@@ -14,31 +14,31 @@ import (
 // A limit that cannot be compared fails the plan, and prevents rentals at apply. The default check warns.
 func TestSpending_UnreadableAccount(t *testing.T) {
 	t.Parallel()
-	isBalance := request("GET", "/balance")
-	forbidden, internal := refuse(403, "forbidden"), refuse(500, "internal")
+	isBalance := acctest.Request("GET", "/balance")
+	forbidden, internal := acctest.Refuse(403, "forbidden"), acctest.Refuse(500, "internal")
 	burn := withSpending("max_burn_kop_h", int64(1e12))
 	const unchecked, unpriced = "ERROR: Cannot check the spending limits", "ERROR: Cannot determine the price"
 	const noOffers = "ERROR: Cannot list offers"
 	for name, test := range map[string]struct {
-		rule            rule
+		rule            acctest.Rule
 		spending        map[string]any
 		atPlan, atApply []string
 	}{
 		"balance, burn limit": {
-			rule{isBalance, forbidden, 0}, burn, []string{unchecked, "billing:read"}, []string{unchecked},
+			isBalance.Do(forbidden), burn, []string{unchecked, "billing:read"}, []string{unchecked},
 		},
 		"balance, error": {
-			rule{isBalance, internal, 0}, withSpending("require_funds", "error"), []string{unchecked}, nil,
+			isBalance.Do(internal), withSpending("require_funds", "error"), []string{unchecked}, nil,
 		},
 		"balance, warn": {
-			rule{isBalance, forbidden, 0}, nil,
+			isBalance.Do(forbidden), nil,
 			[]string{"WARNING: Cannot check the balance", "billing:read", "require_funds"}, nil,
 		},
-		"balance, off":           {rule{isBalance, internal, 0}, withSpending("require_funds", "off"), nil, nil},
-		"instances, burn limit":  {rule{isList, internal, 0}, burn, []string{unchecked}, []string{unchecked}},
+		"balance, off":           {isBalance.Do(internal), withSpending("require_funds", "off"), nil, nil},
+		"instances, burn limit":  {isList.Do(internal), burn, []string{unchecked}, []string{unchecked}},
 		"a large account":        {largeAccount(), burn, []string{unchecked, "more than 20000 entries"}, []string{unchecked}},
-		"offers, burn limit":     {rule{isOffers, internal, 0}, burn, []string{unpriced}, []string{noOffers}},
-		"offers, without limits": {rule{isOffers, internal, 0}, nil, nil, []string{noOffers}},
+		"offers, burn limit":     {isOffers.Do(internal), burn, []string{unpriced}, []string{noOffers}},
+		"offers, without limits": {isOffers.Do(internal), nil, nil, []string{noOffers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 			config := configWithKey("a")
 			plan := tf.plan(nil, config)
 			expectDiags(t, "a plan", plan.diags)
-			p.set(test.rule)
+			p.Set(test.rule)
 			tf = newProvider(t, env, test.spending)
 			expectDiags(t, "the plan", tf.plan(nil, config).diags, test.atPlan...)
 			if test.atApply == nil {
@@ -54,7 +54,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 			}
 			_, diags := newProvider(t, env, test.spending).applyPlan(plan)
 			expectDiags(t, "the apply", diags, test.atApply...)
-			p.set()
+			p.Set()
 			expectCount(t, env, 0, 0)
 		})
 	}
@@ -62,17 +62,17 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 
 // largeAccount is an account with a thousand instances of other configurations on each page of the list, without end.
 // One has the name "duplicate".
-func largeAccount() rule {
+func largeAccount() acctest.Rule {
 	const entry = `{"id":%q,"name":%q,"status":"running","type":"on_demand","price":{"running_kop_h":1}}`
 	page := 0
-	return rule{matches: isList, do: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	return isList.Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		page++
 		entries := []string{fmt.Sprintf(entry, "duplicate", "duplicate")}
 		for i := range 999 {
 			entries = append(entries, fmt.Sprintf(entry, fmt.Sprintf("other-%d-%d", page, i), "other"))
 		}
-		respond(200, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page))(w, r, api)
-	}}
+		acctest.Respond(200, fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page))(w, r, api)
+	})
 }
 
 // In an account with more servers than the provider lists, a plan warns that it cannot check the name.
@@ -80,7 +80,7 @@ func TestPlan_LargeAccount(t *testing.T) {
 	t.Parallel()
 	const unchecked = "WARNING: Cannot check the names of all instances"
 	_, tf, p := start(t, nil)
-	p.set(largeAccount())
+	p.Set(largeAccount())
 	for _, test := range []struct {
 		config map[string]any
 		want   []string
