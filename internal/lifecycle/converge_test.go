@@ -282,6 +282,23 @@ func newInstance(state string) *service {
 	)
 }
 
+// A started instance counts towards the limits until the account shows it.
+func TestConverge_StartCounts(t *testing.T) {
+	made := func() *service {
+		s := newInstance("stopped")
+		s.On["start"] = starts
+		return s
+	}
+	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		target, ledger := running(OutbidRestart), spending.NewLedger(failure.MaxBurn, 2000)
+		target.Hold = holdIn(ledger)
+		checkConverge(t, s, client, target, end{"", "running", "start"})
+		if left := ledger.Left(); left != 2000-s.Inst.Price.RunningKopH {
+			t.Errorf("%d of the limit are left", left)
+		}
+	})
+}
+
 // A start above the cap or a limit of the account is stopped again, whichever response contains the price.
 func TestConverge_PriceAboveCap(t *testing.T) {
 	expensive := func(s *service) int {

@@ -44,7 +44,7 @@ func stateOf(object string) string {
 
 func TestStates_Read(t *testing.T) {
 	const deep = `{"format_version":"1.9","terraform_version":"9.0.0","new":{},"values":{"new":1,"root_module":{
-		"child_modules":[{"child_modules":[{"resources":[
+		"child_modules":[{"resources":[]},{"child_modules":[{"resources":[
 			{"mode":"managed","type":"gpurent_instance","values":{"id":"d"}}]}]}]}}}`
 	for name, test := range map[string]struct {
 		input  string

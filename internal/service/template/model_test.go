@@ -15,6 +15,11 @@ var full = rental.Template{
 	Env:   map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
 }
 
+var createOfFull = rental.TemplateCreate{
+	Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
+	Env: full.Env, OnStart: "run",
+}
+
 // A template cannot change, so fields that the API omits or normalizes keep their prior values.
 func TestFromAPI_KeepsPriorValues(t *testing.T) {
 	prior, diags := fromAPI(t.Context(), model{}, full)
@@ -34,10 +39,7 @@ func TestFromAPI_KeepsPriorValues(t *testing.T) {
 		if diff := cmp.Diff(prior, got); diags.HasError() || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, diags, diff)
 		}
-		if !sameContent(rental.TemplateCreate{
-			Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
-			Env: full.Env, OnStart: "run",
-		}, func() rental.Template {
+		if !sameContent(createOfFull, func() rental.Template {
 			now.Name, now.Image = "Trainer", "index.docker.io/library/ubuntu:24.04"
 			if now.Ports != nil {
 				now.Ports = []int64{22, 8888}
@@ -51,6 +53,9 @@ func TestFromAPI_KeepsPriorValues(t *testing.T) {
 		}
 	}
 	other := full
+	if other.Env = map[string]string{"A": "c"}; sameContent(createOfFull, other) {
+		t.Error("another environment counts as the same content")
+	}
 	other.Image, other.LaunchMode, other.Ports = "ubuntu:22.04", rental.LaunchJupyter, []int64{1}
 	got, _ := fromAPI(t.Context(), prior, other)
 	if got.Image != types.StringValue("ubuntu:22.04") || got.LaunchMode != types.StringValue("jupyter") ||

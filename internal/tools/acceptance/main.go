@@ -3,7 +3,8 @@
 //
 //	acceptance one|all|terraform|tofu [PACKAGE...] [FLAG...]
 //
-// The other arguments are those of go test. The default is all packages that have acceptance tests, and -run=^TestAcc[A-Z].
+// The other arguments are those of go test. The default is all packages that have acceptance tests, and
+// -run=^TestAcc[A-Z].
 //
 // Without other arguments, the tests run with the first CLI against the plain simulator and with the second against a
 // simulator with all quirks: a sample of each combination. "make guides" and "make quirks" run all combinations.
