@@ -96,8 +96,8 @@ func (e *Env) ExampleWorkspace(example string, extraEnv ...string) *Workspace {
 	return w
 }
 
-// cli returns the path of the CLI. It skips the test without a CLI.
-func cli(t testing.TB) string {
+// CLIPath returns the path of the CLI. It skips the test without a CLI.
+func CLIPath(t testing.TB) string {
 	t.Helper()
 	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if os.Getenv("TF_ACC") == "" || cli == "" {
@@ -108,7 +108,7 @@ func cli(t testing.TB) string {
 
 func (e *Env) newWorkspace(extraEnv []string) *Workspace {
 	e.t.Helper()
-	w := &Workspace{t: e.t, cli: cli(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
+	w := &Workspace{t: e.t, cli: CLIPath(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
 	e.t.Cleanup(func() {
 		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
 			e.known[key.Attributes.ID] = true

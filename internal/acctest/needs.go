@@ -17,7 +17,7 @@ import (
 // has the feature.
 func Needs(t testing.TB, terraform, opentofu string) {
 	t.Helper()
-	cli(t)
+	CLIPath(t)
 	current, err := CLI()
 	if err != nil {
 		t.Fatal(err)

@@ -35,12 +35,12 @@ var interruptions = slices.Concat(
 	killed("all-killed", (*acctest.Run).KillAll),
 	[]failure{
 		{name: "cli-killed/before", orphans: true, kills: true, act: func(x *exchange) {
-			x.kill((*acctest.Run).KillCLI)
+			x.withRun((*acctest.Run).KillCLI)
 			x.respond(x.process())
 		}},
 		{name: "cli-killed/after", orphans: true, kills: true, act: func(x *exchange) {
 			response := x.process()
-			x.kill((*acctest.Run).KillCLI)
+			x.withRun((*acctest.Run).KillCLI)
 			x.respond(response)
 		}},
 		{name: "interrupted/before", act: func(x *exchange) {
@@ -55,7 +55,7 @@ var interruptions = slices.Concat(
 // killed returns the failures in which the provider is killed and gets no response.
 func killed(name string, processes func(*acctest.Run) (int, error)) []failure {
 	before := failure{name: name + "/before", orphans: true, kills: true, maxOpenKeys: 1, act: func(x *exchange) {
-		x.kill(processes)
+		x.withRun(processes)
 		x.cut()
 	}}
 	after := before

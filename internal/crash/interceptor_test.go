@@ -143,8 +143,8 @@ func (x *exchange) fail(status int, code string) {
 // cut closes the connection without a response.
 func (x *exchange) cut() { panic(http.ErrAbortHandler) }
 
-// kill kills processes with one of the methods of Run.
-func (x *exchange) kill(processes func(*acctest.Run) (int, error)) {
+// withRun kills processes with one of the methods of Run, or does something else with it.
+func (x *exchange) withRun(processes func(*acctest.Run) (int, error)) {
 	<-x.started
 	n, err := processes(x.run)
 	x.mu.Lock()
@@ -154,7 +154,7 @@ func (x *exchange) kill(processes func(*acctest.Run) (int, error)) {
 
 // stop sends a signal with one of the methods of Run and waits until it takes effect.
 func (x *exchange) stop(signal func(*acctest.Run) error) {
-	x.kill(func(run *acctest.Run) (int, error) {
+	x.withRun(func(run *acctest.Run) (int, error) {
 		if err := signal(run); err != nil {
 			return 0, err
 		}
@@ -173,7 +173,7 @@ func (x *exchange) isStopping(run *acctest.Run) bool {
 
 // waitForNextRequest waits until the client sends another request to the same path, or the command ends.
 func (x *exchange) waitForNextRequest() {
-	x.kill(func(run *acctest.Run) (int, error) {
+	x.withRun(func(run *acctest.Run) (int, error) {
 		return 0, poll("the next request", func() bool { return !run.Running() || x.sawAfter(x.number, pathOf(x.r)) })
 	})
 }

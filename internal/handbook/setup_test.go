@@ -3,7 +3,6 @@ package handbook_test
 import (
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,18 +28,15 @@ type cliSetup struct {
 
 func newCLISetup(t *testing.T) *cliSetup {
 	t.Helper()
-	path := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if os.Getenv("TF_ACC") == "" || path == "" {
-		t.Skip("acceptance tests run with TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as make test sets them")
-	}
+	path := acctest.CLIPath(t)
 	needs(t, "bash", "curl")
-	output, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput()
+	cli, err := acctest.CLI()
 	if err != nil {
-		t.Fatalf("%s version: %v\n%s", path, err, output)
+		t.Fatal(err)
 	}
 	setup := &cliSetup{cli: "terraform", host: "registry.terraform.io", program: acctest.Binary(t), bin: t.TempDir()}
 	other := "tofu"
-	if strings.Contains(string(output), "OpenTofu") {
+	if cli.Name == "OpenTofu" {
 		setup.cli, setup.host, other = "tofu", "registry.opentofu.org", "terraform"
 	}
 	if err := os.Symlink(path, filepath.Join(setup.bin, setup.cli)); err != nil {

@@ -416,7 +416,6 @@ func TestAccount_Unreadable(t *testing.T) {
 	})
 }
 
-// What is left does not contain what is held.
 // A reading that another one has overtaken does not return.
 func TestLedger_OlderReading(t *testing.T) {
 	l, began := NewLedger(failure.MaxBurn, 100), time.Now()
@@ -427,6 +426,7 @@ func TestLedger_OlderReading(t *testing.T) {
 	}
 }
 
+// What is left does not contain what is held.
 func TestLedger_Left(t *testing.T) {
 	l := NewLedger(failure.MaxTotal, 100)
 	l.Set("a", 30)
