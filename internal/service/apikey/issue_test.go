@@ -81,6 +81,9 @@ func TestIssue_RevokesAtTheEnd(t *testing.T) {
 			if errs := meta.Cleanup.Run(ctx); len(errs) > 0 || len(listKeys(t, service)) != 1 {
 				t.Errorf("status %d: %v, keys %v", status, errs, listKeys(t, service))
 			}
+			if err := key.revoke(t.Context(), meta); err != nil {
+				t.Errorf("status %d: a key that is revoked already: %v", status, err)
+			}
 		})
 	}
 }
