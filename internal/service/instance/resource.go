@@ -58,9 +58,6 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	order.Target.Hold = r.Meta.Spending.Hold()
 	demand.PriceNeeded = order.Target.Hold != nil
 	order.OnRented = func(rented lifecycle.Rented) {
-		// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
-		plan.setRented(rented)
-		resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(rented.ID))...)
 		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 		// The next plan renames a recovered instance with another name.
@@ -76,6 +73,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		r.addNotCreated(ctx, &resp.Diagnostics, demand.Queries, err)
 		return
 	}
+	// Without its id in the state, the instance would be billed unnoticed.
 	plan.setRented(rented)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
 	e := failure.As(err)
