@@ -138,6 +138,7 @@ func (r *run) apply() (string, error) {
 	r.configure()
 	before := len(r.env.Requests())
 	output, err := r.workspace.Try("apply", "-auto-approve", "-no-color")
+	r.waitForService()
 	if len(r.env.Requests()) == before {
 		r.Errorf("the apply made no request: it tested nothing:\n%s", output)
 	}

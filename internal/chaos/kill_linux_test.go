@@ -10,6 +10,9 @@ const canKill = true
 // lastKill is the highest number of the write request at which an apply is killed.
 const lastKill = 4
 
+// waitForService waits for requests that the client has given up, which the API processes.
+func (r *run) waitForService() { r.env.WaitForService() }
+
 // applyKilled kills an apply. Applying again with the same configuration must find everything that it rented, whether
 // or not the apply succeeds.
 func (r *run) applyKilled() {
@@ -25,6 +28,7 @@ func (r *run) applyKilled() {
 	command = r.workspace.Start(r.Context(), "apply", "-auto-approve", "-no-color")
 	close(started)
 	output, exitCode := command.Wait()
+	r.waitForService()
 	r.recorder.killAt(0, false, nil)
 	r.logf("--- killed apply: exit code %d\n%s", exitCode, output)
 	select {

@@ -82,9 +82,7 @@ func (c *cell) breakApply() {
 	c.interceptor.setRun(run)
 	var output string
 	output, c.exitCode = run.Wait()
-	if err := waitForService(c.env.BaseURL); err != nil {
-		c.Fatal(err)
-	}
+	c.env.WaitForService()
 	c.interceptor.setActive(false)
 	c.logOutput("broken apply", output, c.exitCode)
 	c.restoreTruncatedState()

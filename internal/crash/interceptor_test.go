@@ -6,14 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -188,39 +184,3 @@ func poll(what string, condition func() bool) error {
 	}
 	return nil
 }
-
-// waitForService waits until the service has processed every request of processes that have ended: it has then closed
-// their connections, which the kernel lists.
-func waitForService(baseURL string) error {
-	parsed, err := url.Parse(baseURL)
-	if err != nil {
-		return err
-	}
-	port, err := strconv.Atoi(parsed.Port())
-	if err != nil {
-		return err
-	}
-	local := fmt.Sprintf(":%04X", port)
-	var readErr error
-	err = poll("the service to close its connections", func() bool {
-		var content []byte
-		if content, readErr = os.ReadFile("/proc/net/tcp"); readErr != nil {
-			return true
-		}
-		listens, isOpen := false, false
-		for line := range strings.Lines(string(content)) {
-			if fields := strings.Fields(line); len(fields) > 3 && strings.HasSuffix(fields[1], local) {
-				listens = listens || fields[3] == listening
-				isOpen = isOpen || slices.Contains(open, fields[3])
-			}
-		}
-		return listens && !isOpen
-	})
-	return errors.Join(err, readErr)
-}
-
-// listening is the state of the service's own socket in /proc/net/tcp.
-const listening = "0A"
-
-// open are the states of connections that the service has not closed: ESTABLISHED, SYN_RECV and CLOSE_WAIT.
-var open = []string{"01", "03", "08"}
