@@ -134,22 +134,19 @@ func (s scenario) ideal() time.Duration {
 	return (time.Duration(minutes)*time.Minute + limitedBoot) / timeScale
 }
 
-// sample is the time and the memory of a command. The zero value is no run.
+// sample is what a command took. The zero value is no run.
 type sample struct {
 	wall, cpu time.Duration // cpu is that of the CLI and its providers
-	memory    int64         // peak of the largest of these processes, in bytes
 	requests  int
 }
 
-// best returns the smallest times and memory, because other work on the machine only increases them, and the largest
-// number of requests.
+// best returns the smallest times, because other work on the machine only increases them, and the largest number of
+// requests.
 func (s sample) best(other sample) sample {
 	if s == (sample{}) {
 		return other
 	}
-	return sample{
-		min(s.wall, other.wall), min(s.cpu, other.cpu), min(s.memory, other.memory), max(s.requests, other.requests),
-	}
+	return sample{min(s.wall, other.wall), min(s.cpu, other.cpu), max(s.requests, other.requests)}
 }
 
 // measure alternates between the two sides, so that other work on the machine slows both down.
@@ -216,8 +213,7 @@ func (w *workspace) run(t *testing.T, command ...string) sample {
 		t.Fatalf("%v: %v\n%s", command, err, &output)
 	}
 	taken := sample{
-		time.Since(begin), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peakMemory(cmd.ProcessState),
-		len(w.env.Requests()),
+		time.Since(begin), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), len(w.env.Requests()),
 	}
 	if command[0] == "plan" && !strings.Contains(output.String(), "No changes") {
 		t.Fatalf("the refresh has found changes:\n%s", &output)

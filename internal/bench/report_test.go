@@ -17,24 +17,21 @@ type row struct {
 	samples [2]sample // by side
 }
 
-// figure compares a quantity of the two sides.
+// figure compares a time of the two sides.
 type figure struct {
 	name     string
-	values   [2]float64
-	unit     string
-	maxRatio float64 // 0 for no bound
+	values   [2]float64 // seconds
+	maxRatio float64    // 0 for no bound
 }
 
 func (r row) figures() []figure {
 	a, b := r.samples[0], r.samples[1]
-	const megabyte = 1e6
 	figures := []figure{
-		{"wall time", [...]float64{a.wall.Seconds(), b.wall.Seconds()}, "s", r.maxRatio},
-		{"CPU time", [...]float64{a.cpu.Seconds(), b.cpu.Seconds()}, "s", 0},
-		{"peak memory", [...]float64{float64(a.memory) / megabyte, float64(b.memory) / megabyte}, "MB", 0},
+		{"wall time", [...]float64{a.wall.Seconds(), b.wall.Seconds()}, r.maxRatio},
+		{"CPU time", [...]float64{a.cpu.Seconds(), b.cpu.Seconds()}, 0},
 	}
 	if r.fleet {
-		ideal := figure{"wall time / ideal", [...]float64{a.wall.Seconds(), r.ideal().Seconds()}, "s", r.maxIdeal}
+		ideal := figure{"wall time / ideal", [...]float64{a.wall.Seconds(), r.ideal().Seconds()}, r.maxIdeal}
 		figures = append(figures, ideal)
 	}
 	return figures
@@ -48,7 +45,7 @@ func (f figure) String() string {
 		return "none"
 	}
 	ratio := f.values[0] / f.values[1]
-	text := fmt.Sprintf("%.2f %s / %.2f %s = %.2f", f.values[0], f.unit, f.values[1], f.unit, ratio)
+	text := fmt.Sprintf("%.2f s / %.2f s = %.2f", f.values[0], f.values[1], ratio)
 	switch {
 	case f.exceeded():
 		return fmt.Sprintf("%s > %.2f", text, f.maxRatio)
@@ -78,9 +75,8 @@ func guide(t *testing.T, rows []row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servers := "| scenario | requests | wall time | CPU time | peak memory |\n|---|---:|---:|---:|---:|\n"
-	fleets := "| scenario | requests | wall time | CPU time | peak memory | wall time / ideal |\n" +
-		"|---|---:|---:|---:|---:|---:|\n"
+	servers := "| scenario | requests | wall time | CPU time |\n|---|---:|---:|---:|\n"
+	fleets := "| scenario | requests | wall time | CPU time | wall time / ideal |\n|---|---:|---:|---:|---:|\n"
 	for _, r := range rows {
 		if r.fleet {
 			fleets += r.String()
@@ -95,10 +91,10 @@ func guide(t *testing.T, rows []row) string {
 
 func TestFigure(t *testing.T) {
 	for want, f := range map[string]figure{
-		"1.15 s / 1.00 s = 1.15 ≤ 1.15": {values: [...]float64{1.15, 1}, unit: "s", maxRatio: 1.15},
-		"1.20 s / 1.00 s = 1.20 > 1.15": {values: [...]float64{1.2, 1}, unit: "s", maxRatio: 1.15},
-		"60.00 MB / 50.00 MB = 1.20":    {values: [...]float64{60, 50}, unit: "MB"},
-		"none":                          {values: [...]float64{1, 0}, unit: "s", maxRatio: 1.15},
+		"1.15 s / 1.00 s = 1.15 ≤ 1.15": {values: [...]float64{1.15, 1}, maxRatio: 1.15},
+		"1.20 s / 1.00 s = 1.20 > 1.15": {values: [...]float64{1.2, 1}, maxRatio: 1.15},
+		"60.00 s / 50.00 s = 1.20":      {values: [...]float64{60, 50}},
+		"none":                          {values: [...]float64{1, 0}, maxRatio: 1.15},
 	} {
 		if got := f.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
