@@ -70,12 +70,22 @@ func TestAccPages(t *testing.T) {
 	}
 }
 
+// preparation begins the line at the top of a guide whose examples need the file terraform.tf of getting-started.md.
+const preparation = "Each folder of this guide needs [`terraform.tf`](getting-started.md#create-a-server-in-the-simulator)"
+
 // follow follows a page in an empty folder, with the script that a reader of try-without-spending.md copies to it.
 func (setup *cliSetup) follow(t *testing.T, page string, options service) {
 	t.Helper()
 	folder := t.TempDir()
 	write(t, textOf(t, example(tryExample, withSimulator)), folder, withSimulator)
 	r := reader{cli: setup.cli, folder: folder, fast: true, services: realServices(t, page)}
+	if strings.Contains(page, preparation) {
+		for _, b := range parseSnippets(t, readGuide(t, "getting-started.md")) {
+			if strings.HasPrefix(b.text, "# terraform.tf\n") {
+				r.terraformFile = b.text
+			}
+		}
+	}
 	variables := confirmed()
 	if options != nil {
 		// Guides show exact responses.

@@ -24,6 +24,8 @@ type reader struct {
 	services map[string]string
 	// fast adds a file to each root module that polls without pauses.
 	fast bool
+	// terraformFile is the file that the beginning of a guide refers to, and "" for a page with its own.
+	terraformFile string
 	// outputs is the folder of the output of the snippets.
 	outputs string
 	// addresses maps the addresses of simulators in the page to free ones.
@@ -111,7 +113,7 @@ func (r *reader) add(t *testing.T, b snippet) {
 			t.Errorf("line %d: a snippet that must fail has one command", b.line)
 		}
 		fmt.Fprintf(&r.text, "if {\n%s} %s; then echo 'It did not fail.'; exit 1; fi\n", b.text, to)
-	case b.note == hidden:
+	case b.note == check, b.note == standIn:
 		// An error before the last command of a list with && does not end a shell by itself.
 		fmt.Fprintf(&r.text, "{\n%s} %s || exit\n", b.text, to)
 	case b.language == "sh":
@@ -122,31 +124,57 @@ func (r *reader) add(t *testing.T, b snippet) {
 	case b.language == "terraform":
 		r.save(t, "main.tf", b)
 	case b.language == "hcl":
-		name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
-		if !ok || !filepath.IsLocal(name) {
-			t.Fatalf("line %d: the first line is not a comment with the file name", b.line)
-		}
-		r.save(t, name, b)
+		r.save(t, fileName(t, b), b)
+	case b.language == "diff":
+		r.change(t, fileName(t, b), b)
 	default:
 		t.Errorf("line %d: no test runs a snippet of %q", b.line, b.language)
 	}
 	r.snippets = append(r.snippets, b)
 }
 
-const (
-	// requiredProviders is in each root module. Most snippets leave it out.
-	requiredProviders = `terraform {
+// requiredProviders is in each root module that has neither this block nor the file of getting-started.md.
+const requiredProviders = `terraform {
   required_providers {
     gpurent = { source = "gpurent/gpurent" }
   }
 }
 
 `
-	fastPolling = `provider "gpurent" {
+
+// fastPolling shortens the pauses of a test, and changes nothing else.
+const fastPolling = `provider "gpurent" {
   poll_interval = "200ms"
 }
 `
-)
+
+// fileName returns the file name in the comment on the first line of a snippet.
+func fileName(t *testing.T, b snippet) string {
+	t.Helper()
+	name, ok := strings.CutPrefix(strings.SplitN(b.text, "\n", 2)[0], "# ")
+	if !ok || !filepath.IsLocal(name) {
+		t.Fatalf("line %d: the first line is not a comment with the file name", b.line)
+	}
+	return name
+}
+
+// change changes a file as a diff shows: it replaces the lines with "-" and " " by those with "+" and " ".
+func (r *reader) change(t *testing.T, name string, b snippet) {
+	t.Helper()
+	var before, after strings.Builder
+	for line := range strings.Lines(b.text) {
+		if line[0] == '-' || line[0] == ' ' {
+			before.WriteString(line[1:])
+		}
+		if line[0] == '+' || line[0] == ' ' {
+			after.WriteString(line[1:])
+		}
+	}
+	n := len(r.snippets)
+	write(t, before.String(), r.file(n, "before"))
+	write(t, after.String(), r.file(n, "after"))
+	fmt.Fprintf(&r.text, "replace %q %q %q\n", name, r.file(n, "before"), r.file(n, "after"))
+}
 
 // save saves a configuration, which must have the format of "terraform fmt".
 func (r *reader) save(t *testing.T, name string, b snippet) {
@@ -155,12 +183,17 @@ func (r *reader) save(t *testing.T, name string, b snippet) {
 		t.Errorf("line %d: the standard format is:\n%s", b.line, formatted)
 	}
 	files := map[string]string{name: b.text}
-	if r.fast && filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
-		override := fastPolling
-		if !strings.Contains(b.text, "required_providers") {
-			override = requiredProviders + override
+	if folder := filepath.Dir(name); filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
+		if r.fast {
+			override := fastPolling
+			if r.terraformFile == "" && !strings.Contains(b.text, "required_providers") {
+				override = requiredProviders + override
+			}
+			files[filepath.Join(folder, "test_override.tf")] = override
 		}
-		files[filepath.Join(filepath.Dir(name), "test_override.tf")] = override
+		if r.terraformFile != "" {
+			files[filepath.Join(folder, "terraform.tf")] = r.terraformFile
+		}
 	}
 	for name, text := range files {
 		fmt.Fprintf(&r.text, "mkdir -p %q\ncat >%q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(name), name, text)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,10 +26,32 @@ const (
 	mustFail      = "fails"
 	// approvedInBrowser marks a login, which the test approves while the command waits.
 	approvedInBrowser = "approved in a browser"
-	// hidden is the note of a command that readers do not see. The template has it on a separate line:
-	// <!-- run COMMAND -->. It has the functions of testdata/guides.sh. docgen removes these lines.
-	hidden = "run "
+	// check is the note of a command that readers do not see, and that only reads: <!-- check COMMAND --> on a separate
+	// line of a template. It has the functions of testdata/guides.sh. docgen removes these lines.
+	check = "check "
+	// standIn is the note of a command that readers do not see, and that does what they do elsewhere, with the reason:
+	// <!-- run COMMAND # REASON -->.
+	standIn = "run "
 )
+
+// checkPattern matches commands that only read.
+var checkPattern = regexp.MustCompile(`^(! )?(expect\w*|no_changes|shows '[^']*' (-chdir=\S+ )?(plan|show)|grep|test)\b`)
+
+// parseHidden returns the hidden command of a line, or false.
+func parseHidden(t *testing.T, n int, line string) (snippet, bool) {
+	t.Helper()
+	comment := htmlComment(line)
+	if command, ok := strings.CutPrefix(comment, standIn); ok {
+		return snippet{n, "sh", command + "\n", standIn}, true
+	}
+	command, ok := strings.CutPrefix(comment, check)
+	for part := range strings.SplitSeq(command, " && ") {
+		if ok && !checkPattern.MatchString(part) {
+			t.Errorf("line %d: a check that readers do not see may only read: %s", n, part)
+		}
+	}
+	return snippet{n, "sh", command + "\n", check}, ok
+}
 
 // parseSnippets returns the snippets of a page.
 func parseSnippets(t *testing.T, page string) []snippet {
@@ -47,8 +70,8 @@ func parseSnippets(t *testing.T, page string) []snippet {
 		case fence:
 			open, indent = &snippet{line: n + 1, language: language, note: htmlComment(above)}, strings.TrimSuffix(line, trimmed)
 		default:
-			if command, ok := strings.CutPrefix(htmlComment(trimmed), hidden); ok {
-				found = append(found, snippet{n + 1, "sh", command + "\n", hidden})
+			if command, ok := parseHidden(t, n+1, trimmed); ok {
+				found = append(found, command)
 			}
 		}
 		above = trimmed

@@ -18,6 +18,16 @@ use() { for file; do cp "$HANDBOOK/$file" .; done; }
 # edit EXPRESSION FILE: changes a file with sed.
 edit() { sed -i.bak "$1" "$2" && rm "$2.bak"; }
 
+# replace FILE BEFORE AFTER: replaces the lines of the file BEFORE in a file by those of the file AFTER.
+replace() {
+  text=$(cat "$1" && echo x) before=$(cat "$2" && echo x) after=$(cat "$3" && echo x)
+  case $text in
+  *"${before%x}"*) text=${text/"${before%x}"/"${after%x}"} ;;
+  *) echo "$1 does not contain: $before" >&2 && return 1 ;;
+  esac
+  printf %s "${text%x}" >"$1"
+}
+
 # no_changes [ARGUMENT...]: a plan shows no changes. The arguments are for the CLI.
 no_changes() { "$TF" "$@" plan -detailed-exitcode; }
 

@@ -101,7 +101,7 @@ func generate(ctx context.Context, root, folder string) (string, error) {
 
 var (
 	// note matches a note for the tests of internal/handbook. Comments of the generator stay.
-	note = regexp.MustCompile(`(?m)^ *<!-- (?:run |fails|shown only: |other terminal|approved in a browser).*\n+`)
+	note = regexp.MustCompile(`(?m)^ *<!-- (?:run |check |fails|shown only: |other terminal|approved in a browser).*\n+`)
 	// anchor matches an anchor of the generator without an empty line before the heading.
 	anchor     = regexp.MustCompile(`(?m)^(<a id=".*"></a>)\n#`)
 	blankLines = regexp.MustCompile(`\n{3,}`)
