@@ -71,7 +71,7 @@ func TestAccPages(t *testing.T) {
 }
 
 // preparation begins the line at the top of a guide whose examples need the file terraform.tf of getting-started.md.
-const preparation = "Each folder of this guide needs [`terraform.tf`](getting-started.md#create-a-server-in-the-simulator)"
+const preparation = "Each folder of this guide needs [`terraform.tf`](getting-started.md#"
 
 // follow follows a page in an empty folder, with the script that a reader of try-without-spending.md copies to it.
 func (setup *cliSetup) follow(t *testing.T, page string, options service) {

@@ -35,7 +35,8 @@ const (
 )
 
 // checkPattern matches commands that only read.
-var checkPattern = regexp.MustCompile(`^(! )?(expect\w*|no_changes|shows '[^']*' (-chdir=\S+ )?(plan|show)|grep|test)\b`)
+var checkPattern = regexp.MustCompile(
+	`^(! )?(expect\w*|no_changes|shows '[^']*' (-chdir=\S+ )?(plan|show)|grep|test)\b`)
 
 // parseHidden returns the hidden command of a line, or false.
 func parseHidden(t *testing.T, n int, line string) (snippet, bool) {
