@@ -113,7 +113,7 @@ func (r *reader) add(t *testing.T, b snippet) {
 			t.Errorf("line %d: a snippet that must fail has one command", b.line)
 		}
 		fmt.Fprintf(&r.text, "if {\n%s} %s; then echo 'It did not fail.'; exit 1; fi\n", b.text, to)
-	case b.note == check, b.note == standIn:
+	case b.note == check, b.note == forReader:
 		// An error before the last command of a list with && does not end a shell by itself.
 		fmt.Fprintf(&r.text, "{\n%s} %s || exit\n", b.text, to)
 	case b.language == "sh":

@@ -29,9 +29,9 @@ const (
 	// check is the note of a command that readers do not see, and that only reads: <!-- check COMMAND --> on a separate
 	// line of a template. It has the functions of testdata/guides.sh. docgen removes these lines.
 	check = "check "
-	// standIn is the note of a command that readers do not see, and that does what they do elsewhere, with the reason:
+	// forReader is the note of a command that readers do not see, and that does what they do elsewhere, with the reason:
 	// <!-- run COMMAND # REASON -->.
-	standIn = "run "
+	forReader = "run "
 )
 
 // checkPattern matches commands that only read.
@@ -42,8 +42,8 @@ var checkPattern = regexp.MustCompile(
 func parseHidden(t *testing.T, n int, line string) (snippet, bool) {
 	t.Helper()
 	comment := htmlComment(line)
-	if command, ok := strings.CutPrefix(comment, standIn); ok {
-		return snippet{n, "sh", command + "\n", standIn}, true
+	if command, ok := strings.CutPrefix(comment, forReader); ok {
+		return snippet{n, "sh", command + "\n", forReader}, true
 	}
 	command, ok := strings.CutPrefix(comment, check)
 	for part := range strings.SplitSeq(command, " && ") {
