@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -131,12 +133,15 @@ func followReadme(t *testing.T, setup *cliSetup) {
 	needs(t, "make")
 	page, clone := textOf(t, inProject("README.md")), t.TempDir()
 	write(t, fmt.Sprintf(makefile, acctest.Root()), clone, "GNUmakefile")
+	checkout(t, example(), filepath.Join(clone, "examples"))
 	program := write(t, "", clone, "bin", "terraform-provider-gpurent")
 	if err := errors.Join(os.Remove(program), os.Symlink(setup.program, program)); err != nil {
 		t.Fatal(err)
 	}
 	r := reader{cli: setup.cli, folder: clone, fast: true, services: realServices(t, page)}
-	r.env = setup.environ(t.TempDir(), confirmed()) // a home folder without the provider
+	home := t.TempDir() // without the provider
+	write(t, rentaltest.PublicKey+"\n", home, ".ssh", "id_ed25519.pub")
+	r.env = setup.environ(home, confirmed())
 	r.follow(t, parseSnippets(t, page))
 }
 
