@@ -72,8 +72,8 @@ func TestAccPages(t *testing.T) {
 	}
 }
 
-// preparation begins the line at the top of a guide whose examples need the file terraform.tf of getting-started.md.
-const preparation = "Each folder of this guide needs [`terraform.tf`](getting-started.md#"
+// terraformLink begins the link in pages whose examples need the file terraform.tf of getting-started.md.
+const terraformLink = "[`terraform.tf`](getting-started.md#"
 
 // follow follows a page in an empty folder, with the script that a reader of try-without-spending.md copies to it.
 func (setup *cliSetup) follow(t *testing.T, page string, options service) {
@@ -81,10 +81,11 @@ func (setup *cliSetup) follow(t *testing.T, page string, options service) {
 	folder := t.TempDir()
 	write(t, textOf(t, example(tryExample, withSimulator)), folder, withSimulator)
 	r := reader{cli: setup.cli, folder: folder, fast: true, services: realServices(t, page)}
-	if strings.Contains(page, preparation) {
+	if strings.Contains(page, terraformLink) {
 		for _, b := range parseSnippets(t, readGuide(t, "getting-started.md")) {
 			if strings.HasPrefix(b.text, "# terraform.tf\n") {
 				r.terraformFile = b.text
+				write(t, b.text, folder, "terraform.tf")
 			}
 		}
 	}

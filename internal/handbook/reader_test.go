@@ -72,6 +72,9 @@ func (r *reader) follow(t *testing.T, snippets []snippet) {
 	r.outputs, r.addresses = t.TempDir(), map[string]string{}
 	fmt.Fprintf(&r.text, begin, inProject("internal", "handbook", "testdata"))
 	for _, b := range snippets {
+		if strings.Contains(b.text, "| jq ") {
+			needs(t, "jq")
+		}
 		b.text = r.withFreeAddresses(t, b.text)
 		if b.language == "sh" && r.cli != "" {
 			b.text = withCLI(r.cli, b.text)

@@ -1,7 +1,16 @@
+terraform {
+  required_providers {
+    gpurent = { source = "gpurent/gpurent" }
+  }
+}
+
+provider "gpurent" {
+  poll_interval = "200ms"
+}
+
 resource "gpurent_instance" "server" {
   for_each        = toset(["1", "2"])
   name            = each.key
-  idempotency_key = each.key
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 12000
