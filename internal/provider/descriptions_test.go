@@ -25,6 +25,8 @@ func checkDescription(t *testing.T, path, name, text string) {
 		t.Errorf("%s: the description is a single word: %q", path, text)
 	case callout.MatchString(text):
 		t.Errorf("%s: the description contains a callout: %q", path, text)
+	case strings.Count(text, " not be empty.") > 1:
+		t.Errorf("%s: the description repeats itself: %q", path, text)
 	case !strings.HasSuffix(text, "."):
 		t.Errorf("%s: the description is not a sentence: %q", path, text)
 	}

@@ -78,9 +78,10 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			},
 			"poll_interval": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "First pause between two reads of an instance that is changing, as a Go duration such " +
-					"as `5s` or `1m30s`. Must be above zero. Later pauses grow to six times this value. A wait for an offer " +
-					"lists the offers every twelve intervals, and at least once a minute. Defaults to `5s`.",
+				MarkdownDescription: "First pause between two reads of an instance that is starting or stopping, as a Go " +
+					"duration such as `5s` or `1m30s`. Must be above zero. Defaults to `5s`. Later pauses grow to six times " +
+					"this value. During `wait_for_offer`, the offers are read every 30 seconds, and more often with a value " +
+					"below `5s`.",
 				Validators: []validator.String{tfkit.Duration()},
 			},
 			"request_timeout": schema.StringAttribute{
@@ -92,25 +93,26 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			"max_retries": schema.Int64Attribute{
 				Optional: true,
 				MarkdownDescription: "Maximum number of retries of a request after network errors and 5xx responses. Must " +
-					"be between 0 and 100. Defaults to `10`. Retries after 429 responses are not counted.",
+					"be between 0 and 100. Defaults to `10`. A retry after a 429 response (request limit) does not count. An " +
+					"API that has not responded since the provider started is given up after about ten seconds.",
 				Validators: []validator.Int64{int64validator.Between(0, maxRetriesLimit)},
 			},
 			"idempotency_prefix": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Makes the idempotency keys of all `gpurent_instance` resources without " +
-					"`idempotency_key`: they derive from the prefix and the `name`. A `name` is then required for a new " +
-					"instance, and of two new instances with the same name the second one is an error at apply. After a run " +
-					"that is killed, the next apply receives the instances that it created: see `recover_within`. Choose a " +
-					"different prefix for each state. Must not be empty. No prefix by default. Existing instances do not change.",
+				MarkdownDescription: "Prefix of the idempotency keys of `gpurent_instance` resources without " +
+					"`idempotency_key`. Each key derives from the prefix and the `name`. If a run is killed, the next apply " +
+					"recovers the instances that it created: see `recover_within`. Choose a different prefix for each state. A " +
+					"new instance then requires a `name`, and a second new instance with the same name is an error at apply. " +
+					"Must not be empty. No prefix by default. A change does not affect existing instances.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"recover_within": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Maximum age of a server that a new resource takes if the API returns it for the " +
-					"resource's idempotency key: most likely a run that was killed created it and did not save it. An older " +
-					"one may belong to another state, so the creation fails and changes nothing. A Go duration such as `1h` " +
-					"or `30m`. `0s` takes none. Defaults to `1h`. A fleet that is in the state takes the servers of its " +
-					"slots at any age.",
+				MarkdownDescription: "Maximum age of an instance that a new resource recovers, as a Go duration such as " +
+					"`1h` or `30m`. Defaults to `1h`. `0s` recovers none. If the API returns an existing instance for the " +
+					"idempotency key of a new resource, most likely a killed run created it and did not save it. An older one " +
+					"may belong to another state, so the creation fails and changes nothing. A fleet that is in the state " +
+					"recovers the instances of its slots at any age.",
 				Validators: []validator.String{tfkit.DurationOrZero()},
 			},
 			"spending": spendingAttribute(),
@@ -137,11 +139,11 @@ func spendingAttribute() schema.Attribute {
 			"max_burn_kop_h": schema.Int64Attribute{
 				Optional: true,
 				MarkdownDescription: "Maximum burn rate of the account in kopecks per hour. Must be at least 1. No limit " +
-					"by default. Right before each rental, start and bid, the apply adds its price, and the prices of requests " +
-					"in flight, to the burn rate, read at most five seconds before. Above the limit, or if the account cannot be " +
-					"read, it rents and starts nothing more, and fails. A plan compares each resource with the burn rate, and " +
-					"warns; it fails if the resource alone exceeds the limit, and for a replacement, without the cost of the " +
-					"instance that it replaces.",
+					"by default. Right before each rental, start and bid, the apply adds its price and the prices of requests " +
+					"in flight to the burn rate, which was read at most five seconds before. Above the limit, or if the account " +
+					"cannot be read, it rents and starts nothing more, and fails. A plan compares each resource alone: it fails " +
+					"if the resource exceeds the limit by itself, and warns if it does so together with the burn rate. For a " +
+					"replacement, the latter also fails, without the cost of the replaced instance.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},

@@ -6,6 +6,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
+// RentedOfferID describes the id of the rented offer, in an instance and in a member of a fleet.
+const RentedOfferID = "Id of the rented offer. Null after an import, and if an apply recovered the instance of an " +
+	"earlier run, because the API does not return it."
+
 // Attributes are the computed attributes of an instance, which the resource and the data sources share.
 func Attributes() map[string]schema.Attribute {
 	object := func(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
@@ -32,7 +36,8 @@ func Attributes() map[string]schema.Attribute {
 			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
 		}),
 		"ssh": object(
-			"SSH login of the instance. Null until the port is assigned.",
+			"SSH login of the instance. Null until the port is assigned, and while the API returns none, for example for "+
+				"a stopped instance.",
 			map[string]schema.Attribute{
 				"host":    tfkit.ComputedString("Host name or IP address of the SSH server."),
 				"port":    tfkit.ComputedInt64("TCP port of the SSH server."),

@@ -85,8 +85,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		}
 	}
 	country := Elements(Matches(countryCode, "must be two capital letters, for example \"NL\""))
-	const byProvider = " The provider applies this filter, because the API does not have it: an offer without this " +
-		"value does not match."
+	const withValue = " An offer without this value does not match."
 	return map[string]datasource.Attribute{
 		"gpu": set(types.StringType, "GPU model slugs without commas and spaces, as in `gpurent_gpus`. An offer matches any "+
 			"of them. Must not be empty.", Elements(Matches(gpuSlug, "must be a model slug without commas"))),
@@ -113,17 +112,17 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 				"`dlperf_per_price`, `reliability`, `vram`, `inet_down`. Defaults to `price`.",
 			Validators: []validator.String{OneOf(rental.OfferOrders()...)},
 		},
-		"min_ram_gb":       number("Minimum system RAM in GB. Must be at least 0." + byProvider),
-		"min_cpu_cores":    count("Minimum number of CPU cores. Must be at least 1." + byProvider),
-		"min_inet_up_mbps": number("Minimum upload bandwidth in Mbit/s. Must be at least 0." + byProvider),
+		"min_ram_gb":       number("Minimum system RAM in GB. Must be at least 0." + withValue),
+		"min_cpu_cores":    count("Minimum number of CPU cores. Must be at least 1." + withValue),
+		"min_inet_up_mbps": number("Minimum upload bandwidth in Mbit/s. Must be at least 0." + withValue),
 		"min_duration_days": count("Minimum number of days left in the contract of the host. Must be at least 1." +
-			byProvider),
-		"min_ports":        count("Minimum number of directly reachable ports. Must be at least 1." + byProvider),
-		"min_disk_bw_mbps": number("Minimum disk bandwidth in MB/s. Must be at least 0." + byProvider),
+			withValue),
+		"min_ports":        count("Minimum number of directly reachable ports. Must be at least 1." + withValue),
+		"min_disk_bw_mbps": number("Minimum disk bandwidth in MB/s. Must be at least 0." + withValue),
 		"exclude_countries": set(types.StringType, "Countries to exclude as ISO 3166-1 alpha-2 codes in upper case, such "+
-			"as `NL`. Must not be empty."+byProvider, country),
+			"as `NL`. Must not be empty."+withValue, country),
 		"exclude_offer_ids": set(types.StringType, "Ids of offers to exclude, for example of a server that was slow "+
-			"before. Ids must not be empty. Must not be empty. The provider applies this filter, because the API does not have "+
-			"it.", setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
+			"before. The set and its ids must not be empty.", setvalidator.NoNullValues(),
+			setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
 	}
 }

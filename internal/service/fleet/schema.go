@@ -70,8 +70,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			Required: true,
 			MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
 				"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
-				"and must begin with a letter or digit. Changing this forces a new resource to be created. The " +
-				"creation of a second fleet with the same name fails, or takes the instances of the first one that are " +
+				"and must begin with a letter or digit. Changing this forces a new resource to be created. If " +
+				"another state has a fleet of the same name, the creation fails, or takes those of its instances that are " +
 				"younger than `recover_within`.",
 			Validators: []validator.String{
 				stringvalidator.UTF8LengthBetween(1, maxNameLength),
@@ -89,11 +89,10 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"offer_queries": schema.ListNestedAttribute{
 			Required: true,
-			MarkdownDescription: "Queries for the offers to rent, in order of preference, each with the filters of " +
-				"`gpurent_offers`. `[{}]` accepts any offer. Must not be empty. The provider chooses the offers of all " +
-				"missing members together: as many as possible, those of the first query first, in its `order`, and within " +
-				"`same`, `max_price_kop_h` and `max_total_kop_h`. Applies to new members only. Changed in place, without an " +
-				"effect on existing members.",
+			MarkdownDescription: "Queries for the offers of new members, in order of preference. Each query has the " +
+				"filters of `gpurent_offers`; `[{}]` accepts any offer. Must not be empty. The provider selects offers for all " +
+				"missing members together, as many as `same`, `max_price_kop_h` and `max_total_kop_h` allow. It prefers the " +
+				"first query, and within a query its `order`. Changed in place, without an effect on existing members.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 			Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
 		},
@@ -114,19 +113,19 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"allocation": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(defaultAllocation),
-			MarkdownDescription: "What happens if not all members can be rented or get ready in time. Valid values: `any` " +
-				"(keeps those that exist; the apply succeeds from `min_ready` ready members on, and the next one continues), " +
-				"`all` (destroys the members that the apply created, and fails; existing members stay). Defaults to `any`. " +
-				"Changed in place.",
+			MarkdownDescription: "What happens if not all members can be rented or become ready in time. Valid values: " +
+				"`any` (keeps the members; the apply succeeds once `min_ready` members are ready, and the next apply " +
+				"continues), `all` (destroys the members that the apply created, and fails; existing members stay). Defaults " +
+				"to `any`. Changed in place.",
 			Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
 		},
 		"min_ready": schema.Int64Attribute{
 			Optional: true, Computed: true,
 			Default: int64default.StaticInt64(defaultMinReady),
-			MarkdownDescription: "Minimum number of members in the `desired_state` with which an apply succeeds. With fewer, " +
-				"it is an error; otherwise a warning lists the slots that are missing, and the next plan contains them. Must be " +
-				"at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect with `allocation = " +
-				"\"all\"`.",
+			MarkdownDescription: "Minimum number of members in the `desired_state` for a successful apply. With fewer, the " +
+				"apply fails. With more, but not all, it ends with a warning that lists the missing slots, and the next plan " +
+				"contains them. Must be at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect " +
+				"with `allocation = \"all\"`.",
 			Validators: []validator.Int64{int64validator.AtLeast(0)},
 		},
 		"shrink": schema.StringAttribute{
@@ -153,10 +152,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"wait_for_offer": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that an apply waits for the offers that are missing, as a Go duration such " +
-				"as `45m` or `2h`. Must be above zero. Does not wait by default. With `allocation = \"all\"` it rents nothing " +
-				"until the offers are enough for all missing members. The provider reads the offers every 30 seconds. Changed " +
-				"in place.",
+			MarkdownDescription: "Maximum time that an apply waits for missing offers, as a Go duration such as `45m` or " +
+				"`2h`. Must be above zero. By default, it does not wait. The provider reads the offers every 30 seconds. With " +
+				"`allocation = \"all\"`, it rents nothing until there are offers for all missing members. Changed in place.",
 			Validators: []validator.String{tfkit.Duration()},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, one second for each member, and `wait_for_offer`",
@@ -188,13 +186,13 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 	})
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a fleet: several instances with one description, its members. The provider rents, " +
+		MarkdownDescription: "Manages a fleet: several instances with the same arguments, its members. The provider rents, " +
 			"starts, replaces and destroys members individually and concurrently, independent of `-parallelism`.\n\nAn " +
 			"apply rents the members that are missing, starts or waits for members that are not in the `desired_state`, and " +
 			"replaces failed ones. If all members were stopped outside Terraform, a plan shows that as a change of " +
 			"`desired_state`, and `ignore_changes` leaves them stopped. If only some were stopped, an apply starts them. " +
 			"After a run that was killed at any moment, an apply with the same or a larger " +
-			"`size` receives the same instances by their idempotency keys, which derive from `name`.",
+			"`size` recovers the instances by their idempotency keys, which derive from `name`.",
 		Attributes: attributes,
 	}
 }
@@ -215,10 +213,7 @@ var memberAttributes = []struct {
 		"country", types.StringType, "Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns none.",
 	},
 	{"running_kop_h", types.Int64Type, "Price while the instance runs, in kopecks per hour, extra disk included."},
-	{
-		"offer_id", types.StringType, "Id of the offer that the member was rented from. Null after an import, and if an " +
-			"earlier run rented it.",
-	},
+	{"offer_id", types.StringType, tfinstance.RentedOfferID},
 	{
 		"ssh_host", types.StringType, "Host name or IP address of the SSH server. Null until the port is assigned, and " +
 			"while the instance does not run.",

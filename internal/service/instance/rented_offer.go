@@ -16,8 +16,8 @@ var rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
 func rentedOfferAttribute() datasource.SingleNestedAttribute {
 	return datasource.SingleNestedAttribute{
 		Computed: true,
-		MarkdownDescription: "Server of the instance, as its offer described it at the creation. Null after an import, " +
-			"and if the creation recovered an instance of an earlier run. An attribute that the offer omitted is null.",
+		MarkdownDescription: "Rented offer, as it was at the creation. Null whenever `rented_offer_id` is null. An " +
+			"attribute that the offer omitted is null.",
 		Attributes: map[string]datasource.Attribute{
 			"cpu_name":          tfkit.ComputedString("Name of the CPU."),
 			"cpu_cores":         tfkit.ComputedInt64("Number of CPU cores."),

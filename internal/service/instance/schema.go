@@ -33,8 +33,8 @@ const forcesReplacement = " Changing this forces a new resource to be created, w
 //
 //nolint:funlen // one literal
 func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := tfinstance.ArgumentAttributes(forcesReplacement, " Applies at creation only: a later change plans "+
-		"nothing and causes a warning, unless `replace_on` contains `ssh_key_ids`.")
+	attributes := tfinstance.ArgumentAttributes(forcesReplacement, " A later change has no effect and causes a "+
+		"warning, unless `replace_on` contains `ssh_key_ids`.")
 	image := tfinstance.ImageAttribute(forcesReplacement)
 	image.Computed = true
 	image.PlanModifiers = append(image.PlanModifiers, stringplanmodifier.UseStateForUnknown())
@@ -43,8 +43,9 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"offer_id": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Id of the offer to rent, as in `gpurent_offers`. Must not be empty. Exactly one of " +
-				"`offer_id` and `offer_query` is required. Applies at creation only: a later change plans nothing, unless " +
-				"`replace_on` contains `offer_id`.",
+				"`offer_id` and `offer_query` is required. A later change has no effect, unless `replace_on` contains " +
+				"`offer_id`. Do not use offer ids as keys of `for_each`: a rented offer leaves the list, so the next plan " +
+				"destroys its instance.",
 			Validators: []validator.String{
 				stringvalidator.LengthAtLeast(1),
 				stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery)),
@@ -54,11 +55,11 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"fallback_queries": fallbackQueriesAttribute(),
 		argWaitForOffer: schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that a creation waits for an offer of `offer_query` or `fallback_queries`, " +
-				"as a Go duration such as `45m` or `2h`. Must be above zero. Does not wait by default: a creation without " +
-				"a matching offer fails. Requires `offer_query`. The provider reads the offers every 30 seconds, once for " +
-				"all instances with the same query. A wait that ends without an offer, and Ctrl-C, fail with nothing rented. " +
-				"An explicit `timeouts.create` ends the wait, too. Changed in place.",
+			MarkdownDescription: "Maximum time that a creation waits for a matching offer, as a Go duration such as `45m` " +
+				"or `2h`. Must be above zero. By default, it does not wait: without a matching offer, it fails. Requires " +
+				"`offer_query`. The provider reads the offers every 30 seconds, once for all instances with the same query. " +
+				"After this time, or after Ctrl-C, the creation fails and nothing is rented. If `timeouts.create` is set, it " +
+				"also ends the wait. Changed in place.",
 			Validators: []validator.String{
 				tfkit.Duration(), stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
 			},
@@ -72,49 +73,45 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional: true,
 			Computed: true,
 			Default:  booldefault.StaticBool(defaultKeepOnTimeout),
-			MarkdownDescription: "Whether a creation that rents an instance, but exceeds `timeouts.create`, ends with a " +
-				"warning. The next apply then continues to wait. With `false`, the creation ends with an error, and the " +
-				"next apply replaces the instance, because it is tainted. Defaults to `false`.",
+			MarkdownDescription: "Whether a timeout of the creation (`timeouts.create`) keeps the instance. With `false`, " +
+				"the apply fails and the instance is tainted, so the next apply replaces it. With `true`, the apply ends with " +
+				"a warning, and the next apply continues to wait. Defaults to `false`.",
 		},
 		"replace_on": schema.SetAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "Arguments that otherwise apply at creation only, and whose change then forces a new " +
-				"resource to be created. Valid values: `offer_id`, `offer_query`, `ssh_key_ids`. Defaults to none. A " +
-				"replacement loses the disk and its data.",
+			MarkdownDescription: "Arguments whose change forces a new resource to be created. Valid values: `offer_id`, " +
+				"`offer_query`, `ssh_key_ids`. Defaults to none: these arguments then apply at creation only. A replacement " +
+				"loses the disk and its data.",
 			Validators: []validator.Set{
 				tfkit.Elements(tfkit.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs)),
 			},
 		},
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Key of the creation, different for each instance of the account, 1 to 64 characters. " +
-				"The provider derives the idempotency keys of the instance and of its replacements from it, so that no other " +
-				"key leads to the same ones. With a key, a run that is killed between the creation and the saved state loses " +
-				"no instance: the next apply receives the same instance, if it is younger than `recover_within` of the " +
-				"provider, and saves it. An older one is an error, because another state may have it. Defaults to a key that " +
-				"derives from `idempotency_prefix` of the provider and `name`, or, without a prefix, to a random key for each " +
-				"creation. Do not combine a key with `create_before_destroy`, unless the key changes with each replacement. " +
-				"A later change only updates the state.",
+			MarkdownDescription: "Idempotency key of the instance, 1 to 64 characters. Must be unique in the account: do " +
+				"not copy the key of another instance. Set it for pipelines. If a run is killed before it saves the instance, " +
+				"the next apply recovers the instance with this key. It must be younger than `recover_within` of the " +
+				"provider. An older one is an error, because another state may have it. Defaults to a key that derives from " +
+				"`idempotency_prefix` of the provider and `name`. Without a prefix, the key is random and recovers nothing. " +
+				"Do not combine a fixed key with `create_before_destroy`. A later change only updates the state.",
 			Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyLength)},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus `wait_for_offer`", "`30m`", "`15m`"),
 
 		"rented_offer_id": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "Id of the offer that was rented. Null after an import, and if the creation recovered " +
-				"an instance of an earlier run, because the API does not return it.",
+			Computed:            true,
+			MarkdownDescription: tfinstance.RentedOfferID,
 		},
 		"matched_query": schema.Int64Attribute{
 			Computed: true,
-			MarkdownDescription: "Query whose offer was rented: `0` for `offer_query`, `1` for the first of " +
-				"`fallback_queries`, and so on. Null with `offer_id`, after an import, and if the creation recovered an " +
-				"instance of an earlier run.",
+			MarkdownDescription: "Query that the rented offer matched: `0` for `offer_query`, `1` for the first of " +
+				"`fallback_queries`, and so on. Null with `offer_id`, and whenever `rented_offer_id` is null.",
 		},
 		"quoted_kop_h": schema.Int64Attribute{
 			Computed: true,
-			MarkdownDescription: "Price while running at the creation, in kopecks per hour. Unlike `price`, it does not " +
-				"change with a new bid. Null after an import.",
+			MarkdownDescription: "Running price at the creation, in kopecks per hour. Unlike `price`, it does not change " +
+				"with a new bid. Null after an import.",
 		},
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
 	})

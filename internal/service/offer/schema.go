@@ -23,12 +23,15 @@ func (d *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 	}
 	attributes["ids"] = schema.ListAttribute{
 		Computed: true, ElementType: types.StringType,
-		MarkdownDescription: "Ids of the offers, in the order of `offers`.",
+		MarkdownDescription: "Ids of the offers, in the order of `offers`. Do not use them in `for_each`: a rented offer " +
+			"leaves the list, so the next plan destroys its instance.",
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the offers that can be rented now. Works without an API key.\n\nThe API refreshes " +
 			"the availability about every minute and caches responses for 60 seconds. An offer can be unavailable at the " +
-			"apply, and a rented offer is no longer listed.",
+			"apply, and a rented offer is no longer listed. The provider itself applies the filters that the API does not " +
+			"have: `min_cpu_cores`, `min_disk_bw_mbps`, `min_duration_days`, `min_inet_up_mbps`, `min_ports`, `min_ram_gb` " +
+			"and `exclude_…`.",
 		Attributes: attributes,
 	}
 }
