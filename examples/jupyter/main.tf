@@ -1,4 +1,4 @@
-# A Jupyter notebook on a GPU server with an own template. The variable "running"
+# A Jupyter notebook on a GPU server, from your template. The variable "running"
 # stops and starts the server.
 
 terraform {
@@ -36,11 +36,17 @@ resource "gpurent_template" "notebook" {
   }
 }
 
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file(var.public_key_file)
+}
+
 resource "gpurent_instance" "notebook" {
   name            = "notebook"
   template        = gpurent_template.notebook.slug
   disk_gb         = var.disk_gb
   max_price_kop_h = var.max_price_kop_h
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
   idempotency_key = "notebook"
 
   # An interruptible server could be outbid during the work.

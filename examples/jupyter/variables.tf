@@ -22,6 +22,12 @@ variable "disk_gb" {
   default     = 60
 }
 
+variable "public_key_file" {
+  description = "Path of the file with your public SSH key. You log in to the server with the matching private key."
+  type        = string
+  default     = "~/.ssh/id_ed25519.pub"
+}
+
 variable "poll_interval" {
   description = "Initial interval between two polls of a server that is starting or stopping."
   type        = string

@@ -31,7 +31,7 @@ variable "poll_interval" {
 
 resource "gpurent_ssh_key" "me" {
   name       = "me"
-  public_key = file(pathexpand(var.public_key_file))
+  public_key = file(var.public_key_file)
 }
 
 resource "gpurent_instance" "server" {
@@ -40,7 +40,6 @@ resource "gpurent_instance" "server" {
   disk_gb         = 60
   max_price_kop_h = 9000 # 90 rubles per hour
   ssh_key_ids     = [gpurent_ssh_key.me.id]
-  idempotency_key = "single" # after a killed apply, an apply within an hour recovers the server
 
   offer_query = {
     gpu      = ["rtx_4090"]

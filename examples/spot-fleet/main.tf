@@ -27,6 +27,11 @@ locals {
   ]...)
 }
 
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file(var.public_key_file)
+}
+
 # At every start, including the start after an outbid, the server runs resume.sh from its
 # disk. The script resumes the work from the last checkpoint.
 resource "gpurent_template" "worker" {
@@ -46,6 +51,7 @@ resource "gpurent_fleet" "spot" {
 
   type            = "interruptible"
   max_price_kop_h = var.max_interruptible_kop_h
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
   on_outbid       = var.on_outbid
 }
 
@@ -58,6 +64,7 @@ resource "gpurent_fleet" "steady" {
   offer_queries = local.offer_queries
 
   max_price_kop_h = var.max_on_demand_kop_h
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
 }
 
 # With on_outbid = "keep", a plan shows no changes for an outbid server, but this check

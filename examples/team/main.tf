@@ -1,4 +1,4 @@
-# Two GPU servers for a team: a template with an own image, an SSH key for both
+# Two GPU servers for a team: a template for your image, an SSH key for both
 # servers, and an API key for the pipeline that manages them.
 
 terraform {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -96,10 +97,29 @@ func (e *Env) Config(parts ...string) string {
 	return e.Provider() + strings.Join(parts, "\n")
 }
 
-// Example returns a configuration with an example of the documentation.
-func (e *Env) Example(path string) string {
+// Example returns a configuration with examples of the documentation. They share a provider block for the simulator and
+// an SSH key.
+func (e *Env) Example(paths ...string) string {
 	e.t.Helper()
-	return e.Config(e.Read(path))
+	blocks := []string{"provider \"gpurent\" {}"}
+	for _, path := range paths {
+		for block := range strings.SplitSeq(strings.TrimSpace(e.Read(path)), "\n\n") {
+			if !slices.Contains(blocks, block) || strings.HasPrefix(block, " ") {
+				blocks = append(blocks, block)
+			}
+		}
+	}
+	config := e.Config(strings.Join(blocks[1:], "\n\n") + "\n")
+	if !strings.Contains(config, "~/.ssh/") {
+		return config
+	}
+	folder := e.t.TempDir()
+	for _, name := range []string{"id_ed25519", "id_ed25519.pub"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(rentaltest.PublicKey+"\n"), 0o600); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	return strings.ReplaceAll(config, "~/.ssh/", filepath.ToSlash(folder)+"/")
 }
 
 // Read returns a file below examples/.

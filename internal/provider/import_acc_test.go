@@ -19,11 +19,12 @@ const providerBlock = "provider \"gpurent\" {\n  poll_interval = \"1ms\"\n  requ
 func TestAccProvider_importExamples(t *testing.T) {
 	t.Parallel()
 	types := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
-	config := providerBlock
+	var examples []string
 	for _, name := range types {
-		config += example(t, "resources/"+name+"/resource.tf")
+		examples = append(examples, "resources/"+name+"/resource.tf")
 	}
 	env := acctest.Start(t)
+	config := env.Example(examples...)
 	origin := env.Workspace(config)
 	origin.Run("apply", "-auto-approve", "-no-color")
 

@@ -55,9 +55,9 @@ data "gpurent_gpus" "all" {
 	}
 }
 
-func TestAccProvider_exampleIsValid(t *testing.T) {
+func TestAccProvider_validateSendsNoRequest(t *testing.T) {
 	env := acctest.Start(t)
-	if output := env.ExampleWorkspace("provider").Run("validate", "-no-color"); !strings.Contains(output, "Success!") {
+	if output := env.ExampleWorkspace("team").Run("validate", "-no-color"); !strings.Contains(output, "Success!") {
 		t.Errorf("validate: %s", output)
 	}
 	if n := len(env.Requests()); n != 0 {

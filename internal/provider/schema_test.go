@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,9 @@ func checkTypes[T any](t *testing.T, k typeKind, types map[string]T, check func(
 	})
 }
 
+// usesProvider matches an example that is a complete configuration.
+var usesProvider = regexp.MustCompile(`(?m)^(resource|data|ephemeral) "gpurent_`)
+
 // checkFiles checks that a type has its examples and no others, that its page shows them, and that tests, the text of
 // the test files, runs them.
 func (k typeKind) checkFiles(t *testing.T, name, tests string) {
@@ -129,6 +133,8 @@ func (k typeKind) checkFiles(t *testing.T, name, tests string) {
 			t.Errorf("no page shows %s, want the name %s*%s", example, k.prefix, k.suffix)
 		case !strings.Contains(tests, `"`+strings.TrimPrefix(example, "examples/")+`"`):
 			t.Errorf("no test runs %s: no file %s contains it", example, k.tests)
+		case usesProvider.MatchString(content) && !strings.Contains(content, "provider \"gpurent\" {}\n"):
+			t.Errorf("%s has no provider block: the CLI would explain that before each error of the provider", example)
 		}
 		if page != "" && !strings.Contains(page, content) {
 			t.Errorf("the page of %s does not show %s: run make docs", name, example)

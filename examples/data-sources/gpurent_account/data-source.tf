@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_account" "me" {}
 
 # Shows a warning in every plan and apply until the address is confirmed.

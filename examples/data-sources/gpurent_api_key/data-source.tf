@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_api_key" "ci" {
   name = "ci" # or prefix = "…"
 }

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_api_keys" "all" {}
 
 # Keys that have not been used for 90 days and could be revoked.

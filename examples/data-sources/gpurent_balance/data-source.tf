@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_balance" "now" {}
 
 output "rubles_available" {

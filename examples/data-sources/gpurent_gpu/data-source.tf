@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_gpu" "rtx_4090" {
   slug = "rtx_4090"
 }

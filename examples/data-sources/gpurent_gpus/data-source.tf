@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_gpus" "all" {}
 
 # Datacenter models that are available now.

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # A server that this configuration does not manage.
 data "gpurent_instance" "shared" {
   name = "shared"

@@ -1,4 +1,6 @@
-# All servers whose names begin with the prefix, also those that Terraform does not manage.
+provider "gpurent" {}
+
+# All servers whose names begin with the prefix, including those that Terraform does not manage.
 data "gpurent_instances" "research" {
   name_prefix = "research-"
 }

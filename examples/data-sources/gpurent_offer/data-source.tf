@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 variable "offer_id" {
   description = "Id of the offer to rent."
   type        = string

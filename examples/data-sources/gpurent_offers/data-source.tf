@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # The ten cheapest interruptible servers with at least 40 GB of VRAM per GPU in
 # two countries, for at most 300 rubles an hour.
 data "gpurent_offers" "spot" {

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_ssh_keys" "all" {}
 
 # For the ssh_key_ids of an instance that the whole team can log in to, but no pipeline.

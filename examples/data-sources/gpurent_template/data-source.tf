@@ -1,10 +1,13 @@
+provider "gpurent" {}
+
 data "gpurent_template" "pytorch" {
   slug = "pytorch" # or name = "PyTorch 2.5"
 }
 
 resource "gpurent_instance" "trainer" {
-  template = data.gpurent_template.pytorch.slug
-  disk_gb  = data.gpurent_template.pytorch.recommended_disk_gb + 100 # 100 GB for data
+  template        = data.gpurent_template.pytorch.slug
+  disk_gb         = data.gpurent_template.pytorch.recommended_disk_gb + 100 # 100 GB for data
+  max_price_kop_h = 9000
 
   offer_query = {
     gpu = ["rtx_4090"]

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 data "gpurent_templates" "catalog" {
   owner = "catalog"
 }

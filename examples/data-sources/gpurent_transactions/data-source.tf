@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # The last 500 charges for servers and traffic.
 data "gpurent_transactions" "spent" {
   types       = ["usage", "bandwidth"]

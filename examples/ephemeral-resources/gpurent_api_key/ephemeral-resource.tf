@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # A key for part of the configuration, with only the scopes that this part needs.
 ephemeral "gpurent_api_key" "servers" {
   name   = "servers of this run"

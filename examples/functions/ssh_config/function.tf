@@ -1,3 +1,10 @@
+provider "gpurent" {}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file("~/.ssh/id_ed25519.pub")
+}
+
 resource "gpurent_instance" "worker" {
   for_each = toset(["worker-1", "worker-2"])
 
@@ -5,6 +12,7 @@ resource "gpurent_instance" "worker" {
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 9000
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
   offer_query = {
     gpu      = ["rtx_4090"]
     num_gpus = [1]

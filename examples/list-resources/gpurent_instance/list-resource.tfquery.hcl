@@ -1,5 +1,5 @@
-# All running servers with their attributes, also those that Terraform does not
-# manage.
+# All running servers with their attributes, including those that Terraform does
+# not manage.
 # With -generate-config-out=found.tf the query also writes resource and import
 # blocks.
 list "gpurent_instance" "running" {

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # A key for a pipeline that rents servers and has no access to the account. An
 # apply replaces the key when less than 14 of its 90 days are left.
 resource "gpurent_api_key" "ci" {

@@ -1,3 +1,10 @@
+provider "gpurent" {}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file("~/.ssh/id_ed25519.pub")
+}
+
 # Two servers for a distributed job, in the same country: both or none. The apply waits for the offers.
 resource "gpurent_fleet" "job" {
   name            = "job"
@@ -5,6 +12,7 @@ resource "gpurent_fleet" "job" {
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 200000 # 2,000 rubles per hour for each server
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
 
   allocation     = "all"
   same           = ["country"]

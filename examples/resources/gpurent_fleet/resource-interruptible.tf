@@ -1,4 +1,11 @@
-# Five servers that can be outbid. The apply succeeds from four ready ones on, and the next one continues.
+provider "gpurent" {}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file("~/.ssh/id_ed25519.pub")
+}
+
+# Five servers that can be outbid. The apply succeeds once four are ready, and the next apply adds the fifth.
 resource "gpurent_fleet" "batch" {
   name            = "batch"
   size            = 5
@@ -6,6 +13,7 @@ resource "gpurent_fleet" "batch" {
   disk_gb         = 60
   type            = "interruptible"
   max_price_kop_h = 3000
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
   min_ready       = 4
   on_outbid       = "restart"
   shrink          = "most_expensive"

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # A change of the template, the disk, the type or the image replaces two members at a time.
 resource "gpurent_fleet" "serve" {
   name            = "serve"

@@ -1,3 +1,10 @@
+provider "gpurent" {}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file("~/.ssh/id_ed25519.pub")
+}
+
 # Four servers with one RTX 4090 each, or an RTX 3090 if there are not enough, each for at most 90 rubles per hour.
 resource "gpurent_fleet" "train" {
   name            = "train" # unique in the account; the members are train-0 to train-3
@@ -6,6 +13,7 @@ resource "gpurent_fleet" "train" {
   disk_gb         = 60
   max_price_kop_h = 9000
   max_total_kop_h = 32000 # 320 rubles per hour for all members, disks included
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
 
   offer_queries = [
     { gpu = ["rtx_4090"], num_gpus = [1] },

@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # Any container image, with the template "custom".
 resource "gpurent_instance" "service" {
   name            = "service"
@@ -5,6 +7,5 @@ resource "gpurent_instance" "service" {
   image           = "registry.example/team/service:1.2"
   disk_gb         = 40
   max_price_kop_h = 6000
-  idempotency_key = "service"
   offer_query     = { gpu = ["rtx_3090"], num_gpus = [1] }
 }

@@ -1,3 +1,10 @@
+provider "gpurent" {}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "me"
+  public_key = file("~/.ssh/id_ed25519.pub")
+}
+
 # An offer that an expression selects: the fastest download below 120 rubles per hour.
 data "gpurent_offers" "fast" {
   min_vram_gb     = 24
@@ -11,6 +18,6 @@ resource "gpurent_instance" "download" {
   template        = "ubuntu"
   disk_gb         = 200
   max_price_kop_h = 12000
-  idempotency_key = "download"
+  ssh_key_ids     = [gpurent_ssh_key.me.id]
   offer_id        = try(data.gpurent_offers.fast.ids[0], "no offer below the cap")
 }

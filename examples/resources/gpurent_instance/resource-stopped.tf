@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 # A server that keeps its disk and is not running. Only the disk is billed.
 resource "gpurent_instance" "notebook" {
   name            = "notebook"
@@ -5,6 +7,5 @@ resource "gpurent_instance" "notebook" {
   disk_gb         = 80
   max_price_kop_h = 9000
   desired_state   = "stopped"
-  idempotency_key = "notebook"
   offer_query     = { gpu = ["rtx_4090"], num_gpus = [1] }
 }

@@ -1,5 +1,5 @@
 import {
-  to = gpurent_ssh_key.laptop
+  to = gpurent_ssh_key.me
   identity = {
     id = "ssh_0123456789ab"
   }

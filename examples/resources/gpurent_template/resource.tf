@@ -1,3 +1,5 @@
+provider "gpurent" {}
+
 resource "gpurent_template" "trainer" {
   name        = "Trainer"
   description = "PyTorch with a TensorBoard on port 6006"

@@ -2,7 +2,6 @@ package instance_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -92,16 +91,6 @@ func TestAccInstance_basic(t *testing.T) {
 // simulator has no SSH server.
 func TestAccInstance_examples(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"id_ed25519", "id_ed25519.pub"} {
-		if err := os.WriteFile(filepath.Join(home, ".ssh", name), []byte(rentaltest.PublicKey+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for example, planOnly := range map[string]bool{
 		"resources/gpurent_instance/resource-interruptible.tf": false,
 		"resources/gpurent_instance/resource-offer.tf":         false,

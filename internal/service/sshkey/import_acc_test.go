@@ -17,7 +17,7 @@ import (
 // The fingerprint of an imported key and the key are equivalent in a configuration. A fingerprint cannot create a key.
 func TestAccSSHKey_fingerprintOfImportedKey(t *testing.T) {
 	env := acctest.Start(t)
-	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"laptop","public_key":%q}`, exampleKey))
+	id := env.Post("ssh-keys", fmt.Sprintf(`{"name":"me","public_key":%q}`, exampleKey))
 	savedFingerprint := acctest.Fetch[struct {
 		Data []struct{ Fingerprint string }
 	}](env, "ssh-keys").Data[0].Fingerprint

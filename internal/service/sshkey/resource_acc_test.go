@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	address = "gpurent_ssh_key.laptop"
+	address = "gpurent_ssh_key.me"
 	example = "resources/gpurent_ssh_key/resource.tf"
 
 	exampleKey  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
@@ -25,7 +25,7 @@ const (
 )
 
 func config(publicKey string) string {
-	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"laptop\" {\n  name = \"laptop\"\n  public_key = %q\n}\n", publicKey)
+	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"me\" {\n  name = \"me\"\n  public_key = %q\n}\n", publicKey)
 }
 
 func TestAccSSHKey_createReplaceImport(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAccSSHKey_createReplaceImport(t *testing.T) {
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("type"), knownvalue.StringExact("ssh-ed25519")),
 				),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("name"), knownvalue.StringExact("laptop")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("name"), knownvalue.StringExact("me")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("created_at"), knownvalue.NotNull()),
 				},
 			},
@@ -61,7 +61,7 @@ func TestAccSSHKey_privateKeyUnknownAtPlan(t *testing.T) {
 	failingStep := func(key, message string) resource.TestStep {
 		return resource.TestStep{
 			Config: env.Config(fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
-				"resource \"gpurent_ssh_key\" \"laptop\" {\n  public_key = terraform_data.key.output\n}\n", key)),
+				"resource \"gpurent_ssh_key\" \"me\" {\n  public_key = terraform_data.key.output\n}\n", key)),
 			ExpectError: regexp.MustCompile(message),
 		}
 	}
