@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starts a simulator of the rental service, runs a command against it, and stops the
-# simulator, also after errors and signals. Nothing is rented and nothing is billed.
+# simulator, even after errors and signals. Nothing is rented and nothing is billed.
 #
 #   ./with-simulator.sh COMMAND [ARGUMENTS...]
 #   ./with-simulator.sh [SIMULATOR FLAGS...] -- COMMAND [ARGUMENTS...]

@@ -42,7 +42,7 @@ func (e *Env) NoOwnTemplate() error {
 	return nil
 }
 
-// OwnTemplate returns the slug of an own template of the account; empty without one.
+// OwnTemplate returns the slug of a template that the account owns; empty without one.
 func (e *Env) OwnTemplate() string {
 	type template struct{ Slug, Owner string }
 	for _, t := range Fetch[page[template]](e, "templates").Data {
@@ -90,7 +90,7 @@ func (e *Env) Offers(query string) []Offer {
 	return Fetch[page[Offer]](e, "offers?"+query).Data
 }
 
-// BurnOf returns a burn limit in kopecks per hour that just suffices for so many servers with one RTX 4090. They use
+// BurnOf returns a burn limit in kopecks per hour that is just enough for this many servers with one RTX 4090. They use
 // the cheapest offers, and other ones while they are replaced.
 func (e *Env) BurnOf(servers int64) int64 {
 	e.t.Helper()

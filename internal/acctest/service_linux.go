@@ -18,7 +18,7 @@ const listening = "0A"
 // open are the states of connections that the service has not closed: ESTABLISHED, SYN_RECV and CLOSE_WAIT.
 var open = []string{"01", "03", "08"}
 
-// WaitForService waits until the service has processed every request of processes that have ended, also those that
+// WaitForService waits until the service has processed every request of processes that have ended, including those that
 // they have given up: it has then closed their connections, which the kernel lists.
 func (e *Env) WaitForService() {
 	e.t.Helper()

@@ -67,7 +67,7 @@ func prices(
 	return found, nil
 }
 
-// rounded returns the next power of ten, from 100 on: the cache has one list of offers for each length, and a plan of
+// rounded returns the next power of ten, at least 100: the cache has one list of offers for each length, and a plan of
 // many servers must not read it again for each of them.
 func rounded(n int) int {
 	limit := 100

@@ -14,8 +14,9 @@ import (
 )
 
 // counts are numbers of cells, of kills of a provider, and of servers that were recovered by the next apply, imported
-// as its plan suggested, rented twice, or orphaned (in no state at the end). The state files are those that a killed
-// CLI truncated. Keys and templates that are left over cost nothing. Open API keys are ephemeral and were not revoked.
+// as its plan suggested, rented twice, or orphaned (not tracked by any state at the end). The state files are those
+// that a killed CLI truncated. Keys and templates that are left over cost nothing. Open API keys are ephemeral and were
+// not revoked.
 type counts map[string]int
 
 // totals are the sums for a table.

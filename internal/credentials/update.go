@@ -51,7 +51,7 @@ func Forget(ctx context.Context, path, baseURL string, credential Credential) er
 	})
 }
 
-// update changes the file atomically, also if other processes change it or this process is killed.
+// update changes the file atomically, even if other processes change it or this process is killed.
 func update(ctx context.Context, path string, change func(*File)) error {
 	return stage(ctx, path, change, func(staged, file string) error {
 		if err := atomicfile.Rename(staged, file); err != nil {

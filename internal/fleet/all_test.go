@@ -259,7 +259,7 @@ func TestApply_AllWithRefusedOffer(t *testing.T) {
 	})
 }
 
-// What exceeds a cap and could not be destroyed is rejected: the next apply destroys it, also if no offer is left.
+// What exceeds a cap and could not be destroyed is rejected: the next apply destroys it, even if no offer is left.
 func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 		two := spec(2)

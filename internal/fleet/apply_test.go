@@ -75,7 +75,7 @@ func TestApply_CreatesAgain(t *testing.T) {
 	})
 }
 
-// A rolling update replaces at most MaxUnavailable members at a time, also with the offers that it frees.
+// A rolling update replaces at most MaxUnavailable members at a time, even with the offers that it frees.
 func TestApply_RollingUpdate(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(5))
@@ -281,8 +281,8 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, also those that join later: those that the state has, those that a killed
-// run has rented, without the locations of their offers, and if the API omits the country of one.
+// All members have the same country and GPU, including those that join later: those that the state has, those that a
+// killed run has rented, without the locations of their offers, and if the API omits the country of one.
 func TestApply_SameCountryAndGPU(t *testing.T) {
 	for name, change := range map[string]func([]fleet.Member) []fleet.Member{
 		"members":      func(m []fleet.Member) []fleet.Member { return m },

@@ -160,7 +160,7 @@ func (w *randomChanges) fail(format string, arguments ...any) {
 	w.e.t.Errorf(format, arguments...)
 }
 
-// check checks what holds after every apply, also after one that failed. known: the members before it were all.
+// check checks what holds after every apply, including one that failed. known: the members before it were all.
 func (w *randomChanges) check(result fleet.Result, before int64, known bool) {
 	w.e.t.Helper()
 	time.Sleep(time.Minute) // until what the apply stopped is stopped

@@ -201,7 +201,7 @@ func (e *env) read(members []fleet.Member) []fleet.Member {
 	return members
 }
 
-// want fails unless the result has so many members, all ready, and no failures.
+// want fails unless the result has this many members, all ready, and no failures.
 func (e *env) want(result fleet.Result, members int) {
 	e.t.Helper()
 	ready := fleet.Ready(result.Members, rental.DesiredRunning)
@@ -213,7 +213,7 @@ func (e *env) want(result fleet.Result, members int) {
 	}
 }
 
-// wantLeft fails unless so many instances exist, all of them members, and so many were ever rented.
+// wantLeft fails unless this many instances exist, all of them members, and this many were ever rented.
 func (e *env) wantLeft(result fleet.Result, left, rented int) {
 	e.t.Helper()
 	if active, all := len(e.active()), len(e.all()); active != left || len(result.Members) != left || all != rented {
@@ -314,7 +314,7 @@ func (e *env) count(method string) (n int) {
 	return n
 }
 
-// limit leaves so many offers available.
+// limit leaves this many offers available.
 func (e *env) limit(left int) (withheld []string) {
 	e.t.Helper()
 	for _, offer := range e.offers() {

@@ -37,7 +37,7 @@ type Spec struct {
 	Size int
 	// Order is what to rent for each member, without the offer and the name.
 	Order rental.InstanceCreate
-	// Image is the expected container image, also if the template sets it; empty for any image.
+	// Image is the expected container image, even if the template sets it; empty for any image.
 	Image string
 	// Queries select the offers, in order of preference.
 	Queries []market.Query

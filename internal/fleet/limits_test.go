@@ -40,7 +40,7 @@ func TestApply_TotalCap(t *testing.T) {
 	})
 }
 
-// A replacement fits under a total cap that the members use up, also if it has to wait for its offer.
+// A replacement fits under a total cap that the members use up, even if it has to wait for its offer.
 func TestApply_ReplacesAtTotal(t *testing.T) {
 	for _, wait := range []time.Duration{0, 5 * time.Minute} {
 		run(t, simulator.Config{}, func(_ *testing.T, e *env) {
@@ -71,7 +71,7 @@ func TestApply_WaitWithoutBudget(t *testing.T) {
 	})
 }
 
-// The price of a planned member counts once in the burn limit, also after a wait for offers, and if the API bills the
+// The price of a planned member counts once in the burn limit, even after a wait for offers, and if the API bills the
 // failed member that it replaces until that is destroyed.
 func TestApply_BurnCountsOnce(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -91,7 +91,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 	})
 }
 
-// The restart of an outbid member stays within the burn limit, also if the market price exceeds its old bid.
+// The restart of an outbid member stays within the burn limit, even if the market price exceeds its old bid.
 func TestApply_RestartWithinBurnLimit(t *testing.T) {
 	for name, headroom := range map[string]int64{"within": 0, "above": -1} {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ type Phase struct {
 }
 
 // Plan returns the phases that lead from the members to the description. It depends only on its arguments. An apply
-// first destroys what is too much, then moves existing members and fills the other slots. With All it fills slots only
+// first destroys the surplus, then moves existing members and fills the other slots. With All it fills slots only
 // when the existing members are in the desired state, because it would destroy the new members again otherwise. It
 // replaces members with old arguments last, when everything else is ready. Only a larger fleet with a total cap grows
 // after that, because cheaper arguments can make room for the new members.

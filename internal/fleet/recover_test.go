@@ -14,7 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A run that was killed after it rented members is continued, also if the state has none of them, the API returns their
+// A run that was killed after it rented members is continued, even if the state has none of them, the API returns their
 // names or not, and no offer is left for a while.
 func TestApply_RecoversMembers(t *testing.T) {
 	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
@@ -43,7 +43,7 @@ func TestApply_RecoversMembers(t *testing.T) {
 	}
 }
 
-// The state is that of before a replacement. Also if the API accepts the keys of destroyed instances again, so that the
+// The state is that of before a replacement. Even if the API accepts the keys of destroyed instances again, so that the
 // replacement used the same ones again, its instances are found.
 func TestApply_RecoversAfterRestoredState(t *testing.T) {
 	for name, quirks := range map[string][]string{"next keys": nil, "the same keys": {"forgotten-keys"}} {

@@ -194,7 +194,7 @@ func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
 
 	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research\nsh ci/drift.sh")
 	const unmanaged = "1 unmanaged server, "
-	expectWords(t, p.read("issue.md"), "### Billed servers in no state", unmanaged, "### Server changes",
+	expectWords(t, p.read("issue.md"), "### Billed servers that no state tracks", unmanaged, "### Server changes",
 		"| `gpurent_fleet.research` | create | 0,00 ₽ |")
 	// The state of another configuration contains the server.
 	p.must("mkdir other\ncp -r *.tf .terraform* other\nmv before.tfstate other/terraform.tfstate\n" +

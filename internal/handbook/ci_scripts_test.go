@@ -271,7 +271,7 @@ provider "registry.terraform.io/zzz/gpurent-not" {
 
 // drift.sh writes an issue for a plan with changes and for unmanaged servers. It fails if either is unknown.
 func TestCIScripts_Drift(t *testing.T) {
-	const table, costs = "### Billed servers in no state\n\n```text\nins_1\n```\n\n", "### Server changes\n"
+	const table, costs = "### Billed servers that no state tracks\n\n```text\nins_1\n```\n\n", "### Server changes\n"
 	for name, test := range map[string]struct {
 		plan, unmanaged int
 		found           string // by unmanaged

@@ -12,7 +12,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// join.sh gives access to the current workers only, also after another head. The scripts of the templates run.
+// join.sh gives access to the current workers only, even after another head. The scripts of the templates run.
 func rayStory(l *exampleRun) {
 	l.expectPlan("running=false", "0 to add, 2 to change, 0 to destroy")
 	before := l.members()

@@ -44,7 +44,7 @@ type Outcome struct {
 }
 
 // Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
-// use. inst is the latest observation of the instance. Converge returns the last observation, also with an error.
+// use. inst is the latest observation of the instance. Converge returns the last observation, even with an error.
 // Errors are of type *failure.Error or *rental.Error.
 func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
 	c := &converger{manager: m, Target: target}

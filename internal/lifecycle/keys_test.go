@@ -12,7 +12,7 @@ import (
 
 var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// No two pairs of source and generation make the same key, also if a configured key or a name looks like a derived one.
+// No two pairs of source and generation make the same key, even if a configured key or a name looks like a derived one.
 func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	part := func() string {

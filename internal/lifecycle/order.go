@@ -11,7 +11,7 @@ import (
 type Order struct {
 	// InstanceCreate is the request, without the offer.
 	rental.InstanceCreate
-	// ExpectedImage is the expected container image, also if the template sets it; empty for any image.
+	// ExpectedImage is the expected container image, even if the template sets it; empty for any image.
 	ExpectedImage string
 	// Keys makes a later call with the same source return the same instance. The zero value means a random key.
 	Keys KeySource

@@ -32,7 +32,7 @@ type creation struct {
 }
 
 // newCreation begins a creation. The end of ctx does not cancel its create request, which could leave a billed instance
-// in no state. The caller calls end.
+// that no state tracks. The caller calls end.
 func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, end func()) {
 	requestCtx, end := rental.Detached(ctx, m.Client.RequestTimeout()+createGrace)
 	c = &creation{Order: order, manager: m, requestCtx: requestCtx, began: m.Client.Now()}

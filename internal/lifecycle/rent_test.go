@@ -166,7 +166,7 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 }
 
 // A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit, and
-// also if the API omits the time. It does not take one that another run has created meanwhile under the same key. One
+// even if the API omits the time. It does not take one that another run has created meanwhile under the same key. One
 // that differs is an error.
 func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {

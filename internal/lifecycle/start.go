@@ -54,7 +54,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		hold.Release()
 		return err
 	}
-	hold.Commit(inst.ID, kopH) // also after a refusal because of the status: an earlier attempt may have started it
+	hold.Commit(inst.ID, kopH) // even after a refusal because of the status: an earlier attempt may have started it
 	if c.MaxPriceKopH == 0 {
 		return nil
 	}

@@ -135,7 +135,7 @@ func TestAccOwnership(t *testing.T) {
 			s.state.Configure(s.env.Config(s.block("a"), s.block("b")))
 			s.run(s.state, "import "+s.address("b")+" "+id)
 			s.run(s.state, "plan", "!", twice)
-			// Also without a refresh, if the key is unknown at plan.
+			// Even without a refresh, if the key is unknown at plan.
 			key := "resource \"terraform_data\" \"key\" {\n  input = \"" + s.env.APIKey + "\"\n" +
 				"  triggers_replace = timestamp()\n}\n"
 			unknown := strings.Replace(s.env.Provider(), `"`+s.env.APIKey+`"`, "terraform_data.key.output", 1)

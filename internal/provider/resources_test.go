@@ -343,7 +343,7 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 	}
 }
 
-// A key that has expired leaves the state, with a warning, also if the API still lists it.
+// A key that has expired leaves the state, with a warning, even if the API still lists it.
 func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -105,7 +105,7 @@ func (c *Collection[T]) Recent(ctx context.Context) (*Listing[T], error) {
 	return c.List(ctx)
 }
 
-// load returns a listing that is not older than maxAge. It reads so many pages at most; 0 for no limit.
+// load returns a listing that is not older than maxAge. It reads at most this many pages; 0 for no limit.
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {
 		listing := &Listing[T]{index: map[string]int{}, limited: pages > 0}

@@ -317,7 +317,7 @@ func TestCached(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 10 {
-			all.Go(func() { get(0, 0, 1) }) // concurrent calls share a load, also without a cache
+			all.Go(func() { get(0, 0, 1) }) // concurrent calls share a load, even without a cache
 		}
 		all.Wait()
 		get(time.Minute, 0, 1)

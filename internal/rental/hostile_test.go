@@ -114,7 +114,7 @@ func sendSlowly(begin string) func(net.Conn) {
 	}
 }
 
-// The request timeout limits the whole attempt, also if bytes arrive all the time.
+// The request timeout limits the whole attempt, even if bytes arrive all the time.
 func TestRequestTimeout_SlowResponses(t *testing.T) {
 	for name, begin := range map[string]string{
 		"nothing":     "",

@@ -229,7 +229,7 @@ func (c *Client) StopInstance(ctx context.Context, id string) (Instance, error) 
 }
 
 // DeleteInstance destroys an instance with its disk and returns it with status destroying. Scope: instances:write. The
-// error is IsConflict if it is destroying or destroyed, also after a retry if the first response was lost.
+// error is IsConflict if it is destroying or destroyed, even after a retry if the first response was lost.
 func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error) {
 	return fetch[Instance](ctx, c, request{
 		method: http.MethodDelete, path: []string{"instances", id}, scope: ScopeInstancesWrite, wantID: id,

@@ -40,7 +40,7 @@ func defaultTransport(t *testing.T, base string) *http.Transport {
 	return transport
 }
 
-// Plain http uses no proxy, and connects to loopback addresses only, also if DNS or the hosts file resolves localhost
+// Plain http uses no proxy, and connects to loopback addresses only, even if DNS or the hosts file resolves localhost
 // to another address.
 func TestPlainHTTP_ConnectsToLoopbackOnly(t *testing.T) {
 	if transport := defaultTransport(t, "http://LOCALHOST/api/v1"); transport.Proxy != nil {

@@ -118,7 +118,7 @@ func (l *limitedAPI) client(t *testing.T) *Client {
 	return newTestClient(t, testURL, func(c *Config) { c.Transport, c.Backoff = l, defaultBackoff })
 }
 
-// send sends reads one after the other in each of so many goroutines.
+// send sends reads one after the other in each of this many goroutines.
 func send(t *testing.T, client *Client, parallel, requests int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()

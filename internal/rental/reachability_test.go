@@ -37,8 +37,8 @@ func getMe(t *testing.T, c *Client) error {
 	return err
 }
 
-// A client gives up on an API that does not answer ten seconds after its first request: all calls, also those that wait
-// for the rate limit, and all later ones. The errors name what happened and the address.
+// A client gives up on an API that does not answer ten seconds after its first request: all calls, including those that
+// wait for the rate limit, and all later ones. The errors name what happened and the address.
 func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 	proxyLimit := reply{status: 429, header: "Retry-After: 50", body: "<html>"}
 	for name, test := range map[string]struct {
@@ -93,7 +93,7 @@ func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// After an answer, even a late one, retries last as long as configured, also those of a call that began before.
+// After an answer, even a late one, retries last as long as configured, including those of a call that began before.
 func TestReachability_PatienceAfterFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

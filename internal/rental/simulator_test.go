@@ -70,7 +70,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// count reads a list, which has at least so many entries.
+// count reads a list, which has at least this many entries.
 func count[T any](t *testing.T, list iter.Seq2[T, error], least int) []T {
 	t.Helper()
 	items, err := rental.Collect(list)

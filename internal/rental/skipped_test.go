@@ -52,7 +52,7 @@ func TestList_SkipsInvalidEntries(t *testing.T) {
 	}
 }
 
-// After a success with an id the instance is rented, also if the rest of the response is invalid.
+// After a success with an id the instance is rented, even if the rest of the response is invalid.
 func TestCreateInstance_InvalidFields(t *testing.T) {
 	for name, body := range map[string]string{
 		"wrong type":                 `{"id":"i","disk_gb":"ten","price":{"running_kop_h":7}}`,

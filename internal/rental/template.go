@@ -78,8 +78,8 @@ func (c *Client) CreateTemplate(ctx context.Context, template TemplateCreate) (T
 	})
 }
 
-// DeleteTemplate deletes an own template; its instances keep running. Scope: instances:write. As with all deletions,
-// the error can be IsNotFound after a retry, if the first response was lost.
+// DeleteTemplate deletes a template of the account; its instances keep running. Scope: instances:write. As with all
+// deletions, the error can be IsNotFound after a retry, if the first response was lost.
 func (c *Client) DeleteTemplate(ctx context.Context, slug string) error {
 	return c.send(ctx, request{
 		method: http.MethodDelete, path: []string{"templates", slug}, scope: ScopeInstancesWrite, success: noContent,

@@ -105,12 +105,12 @@ func TestPagination_BadCursors(t *testing.T) {
 		api.get(join(path, "limit=2&"+after(good)+"&"+after(good))).invalid("cursor")
 		api.get(join(path, "limit=2&"+after(good))).want(http.StatusOK)
 	}
-	// The key is not a filter, but a cursor must not give access to the own templates of another account.
+	// The key is not a filter, but a cursor must not give access to the templates of another account.
 	a := api.withKey("").get("/templates?limit=200&" + after(cursors["/templates"]))
 	check(t, !strings.Contains(string(a.body), `"me"`), "%s: own templates without a key", a.request)
 }
 
-// "The cursor stays stable while prices change", also while offers appear and disappear.
+// "The cursor stays stable while prices change", even while offers appear and disappear.
 func TestPagination_WhileOffersChange(t *testing.T) {
 	api := newFundedClient(t)
 	all := api.list("/offers")

@@ -8,7 +8,7 @@ import (
 const (
 	// maxFailures is the maximum of consecutive failures of one operation.
 	maxFailures = 2
-	// One in so many requests fails.
+	// One in this many requests fails.
 	failOneWriteIn   = 3
 	failOneRequestIn = 8
 )

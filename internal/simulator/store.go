@@ -59,7 +59,7 @@ func (s *Simulator) persistOrLog() {
 	}
 }
 
-// writeState replaces the state file. The file is complete at any moment, also if the process is killed. It is not
+// writeState replaces the state file. The file is complete at any moment, even if the process is killed. It is not
 // synced, so a power failure may lose the last seconds.
 func (s *Simulator) writeState(ahead time.Duration) error {
 	s.mu.Lock()

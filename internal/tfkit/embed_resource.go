@@ -93,7 +93,7 @@ func Adopt(ctx context.Context, req resource.UpdateRequest, resp *resource.Updat
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
 }
 
-// SkipRead begins every read: it sets the identity, which is required also if the object is gone. It is true, with a
+// SkipRead begins every read: it sets the identity, which is required even if the object is gone. It is true, with a
 // warning, if the object cannot be read because the provider configuration is not known.
 func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)

@@ -36,7 +36,7 @@ type Meta struct {
 	RecoverWithin time.Duration
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup
-	// Owners is that of Lifecycle, also without a Client.
+	// Owners is that of Lifecycle, even without a Client.
 	Owners lifecycle.Owners
 
 	// The resources of this configuration share these. All are nil without a Client.

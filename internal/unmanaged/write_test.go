@@ -306,7 +306,8 @@ func TestReport_Import_Statuses(t *testing.T) {
 }
 
 // Without a usable slug and number of GPUs, the query has no filters. Servers that are named like members of a fleet
-// are imported as instances: an import of the fleet would take all servers with such names, also those of other states.
+// are imported as instances: an import of the fleet would take all servers with such names, including those of other
+// states.
 func TestReport_Import_UnusualServers(t *testing.T) {
 	config := report(
 		server("ins_1", "train-0", member("train")),

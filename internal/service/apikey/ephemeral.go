@@ -80,7 +80,7 @@ func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, re
 	e.close(ctx, *opened, &resp.Diagnostics)
 }
 
-// close revokes a key, also after an interruption.
+// close revokes a key, even after an interruption.
 func (e *keyEphemeral) close(ctx context.Context, key ephemeralKey, diags *diag.Diagnostics) {
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ephemeralKey is a key that is in no state and that this process must revoke.
+// ephemeralKey is a key that no state tracks and that this process must revoke.
 type ephemeralKey struct {
 	ID        string     `json:"id"`
 	ExpiresAt *time.Time `json:"expires_at"`

@@ -71,7 +71,7 @@ func TestAccFleet_warnsOfMembersAboveCap(t *testing.T) {
 		"wait_for_offer exceeds a timeout")
 }
 
-// ready counts the members in a new desired_state, also if they are in it already.
+// ready counts the members in a new desired_state, even if they are in it already.
 func TestAccFleet_readyInNewState(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

@@ -163,8 +163,8 @@ func (r *fleetResource) checkOffers(
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
 }
 
-// warnOfOthers warns of active instances that have the names of members and are none, also if another resource has
-// them. created: the plan creates the fleet, so that all of them are others.
+// warnOfOthers warns of active instances that have the names of members but are not members, even if another resource
+// has them. created: the plan creates the fleet, so that all of them are others.
 func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
 	var others []rental.Instance
 	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning

@@ -28,10 +28,10 @@ resource "gpurent_fleet" "train" {
 `, size, diskGB, only, strings.Join(arguments, "\n  "))
 }
 
-// startLimited starts a simulator, and returns a provider with a burn limit that just suffices for so many members.
+// startLimited starts a simulator, and returns a provider with a burn limit that is just enough for this many members.
 func startLimited(t *testing.T, members int64, options ...acctest.Option) (env *acctest.Env, provider string) {
 	t.Helper()
-	// The tests count messages, and use a limit that just suffices.
+	// The tests count messages, and use a limit that is just enough.
 	env = acctest.Start(t, append(options, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu",
 		"price-moves-on-create", "lagging-list", "optional-fields-absent"))...)
 	env.AddSSHKey()

@@ -124,7 +124,7 @@ func (r *fleetResource) refresh(
 	return now
 }
 
-// Update takes the changes that the plan found. Without any, it only stores the arguments.
+// Update applies the changes that the plan found. Without any, it only stores the arguments.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var state, plan model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

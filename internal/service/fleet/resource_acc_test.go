@@ -77,7 +77,7 @@ func active(env *acctest.Env) map[string]string {
 	return ids
 }
 
-// limitOffers leaves so many offers available, all of the same GPU and country.
+// limitOffers leaves this many offers available, all of the same GPU and country.
 func limitOffers(t *testing.T, env *acctest.Env, left int) (withheld []string) {
 	t.Helper()
 	for _, offer := range env.Offers("limit=200")[left:] {

@@ -354,8 +354,8 @@ func TestAccFleet_import(t *testing.T) {
 	)
 }
 
-// Instances that have the names of members and are in no state are named in plans and stay, in slots of the fleet and
-// above.
+// Instances that have the names of members and that no state tracks are named in plans and stay, in slots of the fleet
+// and above.
 func TestAccFleet_othersWithNames(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()

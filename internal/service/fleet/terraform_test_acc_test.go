@@ -122,11 +122,11 @@ run "replace" {
 }
 `
 
-// A test file with plans, applies, scaling and replacements passes with a limit that just suffices for three members.
+// A test file with plans, applies, scaling and replacements passes with a limit that is just enough for three members.
 // It rents no member twice, destroys everything, and shows no warnings except those for changes of existing members.
 func TestAccFleet_terraformTest(t *testing.T) {
 	t.Parallel()
-	// The test expects no other warnings, and a limit that just suffices.
+	// The test expects no other warnings, and a limit that is just enough.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
 	env.AddSSHKey()

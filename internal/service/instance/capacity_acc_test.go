@@ -14,7 +14,7 @@ import (
 )
 
 // A fallback wins when the first query has no offer. Later plans keep the instance, although it does not meet the first
-// query, also when fallback_queries changes. A changed offer_query replaces it if it meets no query.
+// query, even when fallback_queries changes. A changed offer_query replaces it if it meets no query.
 func TestAccInstance_fallbackQueries(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "other-gpu"))
 	env.AddSSHKey()

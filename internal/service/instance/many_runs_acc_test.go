@@ -68,12 +68,12 @@ run "plan_at_the_end" {
 }
 `
 
-// A test file with plans, applies and replacements passes without warnings, with limits that just suffice for all
+// A test file with plans, applies and replacements passes without warnings, with limits that are just enough for all
 // instances.
 func TestAccInstance_terraformTest(t *testing.T) {
 	t.Parallel()
-	// With max_burn_kop_h, a plan without a balance fails. The test expects no warnings, and limits that just suffice for
-	// its instances.
+	// With max_burn_kop_h, a plan without a balance fails. The test expects no warnings, and limits that are just enough
+	// for its instances.
 	env := acctest.Start(t,
 		acctest.WithoutQuirks("forbidden-balance", "strange-neighbours", "other-gpu", "price-moves-on-create"))
 	fits := env.BurnOf(3)

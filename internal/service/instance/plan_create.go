@@ -31,7 +31,7 @@ func (r *instanceResource) checkCreate(
 	if diags.HasError() {
 		return
 	}
-	// A GPU model that does not exist is a warning, also if a creation would wait for an offer or use another query.
+	// A GPU model that does not exist is a warning, even if a creation would wait for an offer or use another query.
 	gpus := tfkit.OfferQuery(plan.OfferQuery).GPU
 	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, diags)
 	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, diags)

@@ -68,7 +68,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// wholeKopecks returns whole numbers exactly, also after a division and a multiplication by 100, and an error for
+// wholeKopecks returns whole numbers exactly, even after a division and a multiplication by 100, and an error for
 // fractions.
 func TestWholeKopecks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

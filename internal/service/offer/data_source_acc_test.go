@@ -42,7 +42,7 @@ func TestAccOfferDataSource(t *testing.T) {
 				},
 			},
 			{
-				// An offer that is not available can be read, also without a key.
+				// An offer that is not available can be read, even without a key.
 				PreConfig: func() {
 					if err := env.SetOffer(cheapest.ID, simulator.OfferPatch{Available: new(false),
 						OnDemandKopH: new(kopH + 100)}); err != nil {

@@ -101,7 +101,7 @@ func (r *templateResource) Delete(ctx context.Context, req resource.DeleteReques
 	})
 }
 
-// owned lists the own templates of the account.
+// owned lists the templates that the account owns.
 func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
 	all, err := rental.Collect(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}))
 	return slices.DeleteFunc(all, func(t rental.Template) bool { return t.Owner == rental.OwnerCatalog }), err

@@ -131,7 +131,7 @@ func TestAccTemplate_emptyDescription(t *testing.T) {
 	})
 }
 
-// A replacement can need one more template than the account may have. It fails at plan, also with -replace, and a new
+// A replacement can need one more template than the account may have. It fails at plan, even with -replace, and a new
 // template at the limit is a warning.
 func TestAccTemplate_limitReached(t *testing.T) {
 	acctest.FirstCLIOnly(t)

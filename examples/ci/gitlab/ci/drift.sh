@@ -4,8 +4,8 @@
 #
 #   ci/drift.sh [STATE.json...]   further states of the account, each as written by "show -json"
 #
-# A server that an apply rents at the same time can be in no state yet. The next check
-# does not list it.
+# A server that an apply rents at the same time can be missing from the
+# state. The next check does not list it.
 #
 # TF is the CLI: terraform or tofu.
 set -eu
@@ -30,7 +30,7 @@ case $code in
 2)
   test -s unmanaged.txt || exit 2 # a usage error
   {
-    printf '### Billed servers in no state\n\n```text\n'
+    printf '### Billed servers that no state tracks\n\n```text\n'
     cat unmanaged.txt
     printf '```\n\n'
   } >>issue.md
