@@ -142,8 +142,8 @@ func spendingAttribute() schema.Attribute {
 					"by default. Right before each rental, start and bid, the apply adds its price and the prices of requests " +
 					"in flight to the burn rate, which was read at most five seconds before. Above the limit, or if the account " +
 					"cannot be read, it rents and starts nothing more, and fails. A plan compares each resource alone: it fails " +
-					"if the resource exceeds the limit by itself, and warns if it does so together with the burn rate. For a " +
-					"replacement, the latter also fails, without the cost of the replaced instance.",
+					"if the resource exceeds the limit by itself, and warns if the resource and the burn rate exceed it together. " +
+					"For a replacement, that is also an error; the cost of the replaced instance is subtracted.",
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},

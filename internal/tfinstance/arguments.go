@@ -69,8 +69,9 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 		"ssh_key_ids": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Ids of the SSH keys to attach to new instances, such as `[gpurent_ssh_key.me.id]`. " +
-				"Defaults to all keys that the account has when the instance is rented. A key that the same apply creates can " +
-				"be too late for that, so reference it. `[]` attaches none. Up to 10 ids. Ids must not be empty." + keysChange,
+				"Defaults to all keys that the account has when the instance is rented. If the same apply creates a key, " +
+				"reference it: otherwise the instance may be rented before the key exists. `[]` attaches none. Up to 10 ids. " +
+				"Ids must not be empty." + keysChange,
 			Validators: []validator.Set{
 				setvalidator.SizeAtMost(maxSSHKeys), setvalidator.NoNullValues(),
 				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),

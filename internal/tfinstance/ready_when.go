@@ -20,19 +20,19 @@ import (
 func readyWhenAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Additional conditions that a running instance must meet before an apply that creates or " +
-			"starts it ends. No conditions by default: the apply ends when the instance runs and has its addresses. A " +
-			"change alone checks nothing. Changed in place.",
+		MarkdownDescription: "Additional conditions for readiness: an apply that creates or starts an instance waits " +
+			"until they are met. No conditions by default: the apply waits until the instance runs and has its addresses. A " +
+			"change of the conditions alone checks nothing. Changed in place.",
 		Attributes: map[string]schema.Attribute{
 			"ssh_reachable": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether the machine that runs Terraform must be able to connect to the SSH server, " +
-					"which must send its version. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait until the SSH server accepts a connection from the machine that runs " +
+					"Terraform, and sends its version. Defaults to `false`.",
 			},
 			"urls_reachable": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether each page in `urls` must answer the machine that runs Terraform with an HTTP " +
-					"status below 500. A page with an invalid certificate does not count. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait until each page in `urls` responds to the machine that runs Terraform " +
+					"with an HTTP status below 500. A page with an invalid certificate does not count. Defaults to `false`.",
 			},
 			"log_pattern": schema.StringAttribute{
 				Optional: true,

@@ -16,9 +16,9 @@ func Timeouts(ctx context.Context, create, update, destroy string) schema.Attrib
 	const format = ", as a Go duration such as `45m` or `1h30m`. Defaults to "
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the waits for offers and until the instances are ready" +
+		CreateDescription: "Timeout of a creation, including the wait for offers and for the instances to be ready" +
 			format + create + ".",
-		UpdateDescription: "Timeout of an update that starts, stops or rents instances or waits for them" + format +
+		UpdateDescription: "Timeout of an update that starts, stops or rents instances, or waits for them" + format +
 			update + ".",
 		DeleteDescription: "Timeout of a destruction" + format + destroy + ".",
 	})

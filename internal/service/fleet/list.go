@@ -35,8 +35,8 @@ func (l *fleetList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the fleets of the account: the instances with names such as `train-0` and `train-1`, " +
-			"grouped by the text before the number. Instances that were created in another way, and have such names, are " +
-			"listed, too. Requires the scope `instances:read`." + tfkit.AboutLimit,
+			"grouped by the text before the number. Instances with such names that no fleet created are listed, too. " +
+			"Requires the scope `instances:read`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }

@@ -106,8 +106,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"same": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "What all members have in common. Valid values: `country`, `gpu` (the GPU model). Defaults " +
-				"to none. New members join existing ones.",
+			MarkdownDescription: "Properties that all members share. Valid values: `country`, `gpu` (the GPU model). " +
+				"Defaults to none. New members also share those of existing ones.",
 			Validators: []validator.Set{tfkit.Elements(tfkit.OneOf(sameCountry, sameGPU))},
 		},
 		"allocation": schema.StringAttribute{
@@ -157,9 +157,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				"`allocation = \"all\"`, it rents nothing until there are offers for all missing members. Changed in place.",
 			Validators: []validator.String{tfkit.Duration()},
 		},
-		"timeouts": tfinstance.Timeouts(ctx, "`30m`, one second for each member, and `wait_for_offer`",
-			"the same as `create`. A rolling update gets it for each group of `max_unavailable` members",
-			"`15m` and one second for each member"),
+		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus one second for each member, plus `wait_for_offer`",
+			"the same as `create`. It applies to each group of `max_unavailable` members of a rolling update",
+			"`15m`, plus one second for each member"),
 
 		"id": schema.StringAttribute{
 			Computed: true, MarkdownDescription: "Id of the fleet, the same as `name`.",
@@ -170,14 +170,13 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			Computed: true, MarkdownDescription: "Number of members in the `desired_state` that are ready.",
 		},
 		"running_kop_h": schema.Int64Attribute{
-			Computed: true,
-			MarkdownDescription: "Sum of the prices of all members while they run, in kopecks per hour, extra disk " +
-				"included.",
+			Computed:            true,
+			MarkdownDescription: "Sum of the running prices of all members in kopecks per hour, including extra disk.",
 		},
 		"hosts": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, in the order of their slots, for " +
-				"example for an inventory.",
+			MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, by slot, for example for an " +
+				"inventory.",
 		},
 		"ssh_config": schema.StringAttribute{
 			Computed: true,
@@ -218,9 +217,9 @@ var memberAttributes = []struct {
 		"ssh_host", types.StringType, "Host name or IP address of the SSH server. Null until the port is assigned, and " +
 			"while the instance does not run.",
 	},
-	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null like `ssh_host`."},
-	{"ssh_user", types.StringType, "User name of the SSH login. Null like `ssh_host`."},
-	{"url", types.StringType, "Address of the first web page of the template. Null until it is ready, and without one."},
+	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null whenever `ssh_host` is null."},
+	{"ssh_user", types.StringType, "User name of the SSH login. Null whenever `ssh_host` is null."},
+	{"url", types.StringType, "Address of the first web page of the template. Null until it is ready, or without one."},
 	{
 		"generation", types.Int64Type, "Number of the instance in the slot, counted from 1: a replacement increases it. " +
 			"Null after an import.",

@@ -34,7 +34,7 @@ var lookup = tfkit.Lookup[rental.Instance]{
 func (d *instanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := instanceAttributes()
 	lookup.Attributes(attributes,
-		"Id of the instance, which can be destroyed.",
+		"Id of the instance. Destroyed instances can be read, too.",
 		"Name of the instance. Destroyed instances are ignored. If more than one instance has this name, the error "+
 			"lists their ids.")
 	resp.Schema = schema.Schema{

@@ -32,7 +32,7 @@ type balanceModel struct {
 func (d *balanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the balance and the burn rate of the account. Requires the scope " +
-			"`billing:read`.\n\nThe values change while an instance is billed, and so do outputs with them.",
+			"`billing:read`.\n\nThe values change while an instance is billed, and change outputs that contain them.",
 		Attributes: map[string]schema.Attribute{
 			"balance_kop": tfkit.ComputedInt64("Balance in kopecks, including bonuses."),
 			"available_kop": tfkit.ComputedInt64("Available balance in kopecks, which includes usage that is accrued but " +
