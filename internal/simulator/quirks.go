@@ -139,7 +139,7 @@ var quirkTable = []quirk{
 	}, nil},
 	{Quirk{
 		quirkFirstAnswerReplays,
-		"A repeated create returns the first response again, with the status `creating`, also if the instance runs, " +
+		"A repeated create returns the first response again, with the status `creating`, even if the instance runs, " +
 			"has failed or is destroyed. GET returns its current state.",
 		"`Idempotent-Replayed: true`",
 	}, nil},
