@@ -47,7 +47,6 @@ resource "gpurent_instance" "notebook" {
   disk_gb         = var.disk_gb
   max_price_kop_h = var.max_price_kop_h
   ssh_key_ids     = [gpurent_ssh_key.me.id]
-  idempotency_key = "notebook"
 
   # An interruptible server could be outbid during the work.
   type = "on_demand"

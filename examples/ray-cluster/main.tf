@@ -60,7 +60,7 @@ resource "gpurent_instance" "head" {
   template        = gpurent_template.head.slug
   disk_gb         = var.disk_gb
   ssh_key_ids     = [gpurent_ssh_key.operator.id]
-  idempotency_key = "ray-head"
+  idempotency_key = "ray-head" # unique in the account
 
   type            = "on_demand"
   max_price_kop_h = var.max_head_kop_h
