@@ -68,7 +68,7 @@ trap 'test -z "$simulators" || kill $simulators; wait $simulators' EXIT
 // follow saves the files of the snippets, runs their commands in one shell, and compares the output with the page.
 func (r *reader) follow(t *testing.T, snippets []snippet) {
 	t.Helper()
-	needs(t, "bash", "curl")
+	needs(t, "bash", "curl", "jq")
 	r.outputs, r.addresses = t.TempDir(), map[string]string{}
 	fmt.Fprintf(&r.text, begin, inProject("internal", "handbook", "testdata"))
 	for _, b := range snippets {
