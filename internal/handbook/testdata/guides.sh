@@ -90,32 +90,10 @@ import_orphan() {
   rm import.tf
 }
 
-# create_account creates an SSH key and four servers with the API, in place of a person in the service's console.
-create_account() {
-  api ssh-keys -o ssh-key.json -d "{\"name\": \"laptop\", \"public_key\": \"$(cat "$HOME/.ssh/id_ed25519.pub")\"}"
-  for name in trainer worker-1 worker-2 worker-3; do
-    offer=$(api 'offers?gpu=rtx_4090&limit=1' | grep -o 'off_[a-z0-9]*' | head -n 1)
-    api instances -o "$name.json" -H "Idempotency-Key: console-$name" \
-      -d "{\"name\": \"$name\", \"template\": \"pytorch\", \"disk_gb\": 60, \"offer_id\": \"$offer\"}"
-  done
-  advance 60
-}
-
-# insert_ids FILE: replaces the ids in a configuration by those of create_account.
+# insert_ids FILE: replaces the ids in a configuration by those of the server "trainer" and of the SSH key.
 insert_ids() {
-  sed -i.bak "s/ins_0123456789ab/$(grep -o 'ins_[a-z0-9]*' trainer.json | head -n 1)/
-    s/ssh_0123456789ab/$(grep -o 'ssh_[a-z0-9]*' ssh-key.json | head -n 1)/" "$1"
-}
-
-# stop_one PREFIX: stops a server with this prefix of its name, as a person in the service's console does.
-stop_one() {
-  id=$(api instances | grep -o "\"id\":\"ins_[a-z0-9]*\",\"name\":\"$1" | cut -d '"' -f 4 | head -n 1)
-  api "instances/$id/stop" -X POST -o /dev/null
-}
-
-# destroy_orphan FILE: destroys the server that is not in a state.
-destroy_orphan() {
-  api "instances/$(terraform-provider-gpurent unmanaged "$1" --format json | grep -o 'ins_[a-z0-9]*')" -X DELETE
+  sed -i.bak "s/ins_0123456789ab/$(api instances | jq -r '.data[] | select(.name == "trainer").id')/
+    s/ssh_0123456789ab/$(api ssh-keys | jq -r '.data[0].id')/" "$1" && rm "$1.bak"
 }
 
 # expect_api_keys NUMBER: the account has that many API keys.
