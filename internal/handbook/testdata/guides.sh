@@ -99,14 +99,6 @@ insert_ids() {
 # expect_api_keys NUMBER: the account has that many API keys.
 expect_api_keys() { expect "$1" "$(api api-keys | grep -o '"prefix"' | wc -l)"; }
 
-# rent KEY: creates an interruptible server, waits for it, and sets $offer and $id.
-rent() {
-  offer=$(api 'offers?gpu=rtx_4090&num_gpus=1&type=interruptible&limit=1' | grep -o 'off_[a-z0-9]*') &&
-    id=$(api instances -H "Idempotency-Key: $1" \
-      -d "{\"offer_id\": \"$offer\", \"template\": \"pytorch\", \"disk_gb\": 60, \"type\": \"interruptible\"}") &&
-    id=$(echo "$id" | grep -o 'ins_[a-z0-9]*' | head -n 1) && advance 60
-}
-
 # offers_of GPU: the ids of the available offers of a GPU model.
 offers_of() { api "offers?limit=200&gpu=$1${2:+&num_gpus=$2}" | grep -o '"id":"off_[a-z0-9]*' | cut -d '"' -f 4; }
 
