@@ -29,7 +29,6 @@ var guides = map[string]service{
 	"interruptible-servers.md": {},
 	"cost-control.md":          {},
 	"crash-safe-pipelines.md":  {slowBoot},
-	"at-scale.md":              {fastClock},
 	"getting-capacity.md":      {slowBoot, reachable},
 	"fleets.md":                {slowBoot},
 	"teams.md":                 {},
@@ -47,9 +46,6 @@ func slowBoot(c *simulator.Config) {
 
 // reachable makes servers that answer.
 func reachable(c *simulator.Config) { c.Reachable = true }
-
-// fastClock makes a simulated minute, and so the pause at the request limit, two seconds long.
-func fastClock(c *simulator.Config) { c.Clock, c.Step, c.TimeScale = simulator.ClockReal, 0, 30 }
 
 // The commands of the pages work, and print what the pages show.
 func TestAccPages(t *testing.T) {

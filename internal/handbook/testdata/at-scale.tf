@@ -1,9 +1,0 @@
-resource "gpurent_instance" "server" {
-  for_each        = toset(["1", "2", "3", "4", "5", "6"])
-  name            = each.key
-  idempotency_key = each.key
-  template        = "pytorch"
-  disk_gb         = 60
-  max_price_kop_h = 12000
-  offer_query     = { min_vram_gb = 24, max_attempts = 20 }
-}
