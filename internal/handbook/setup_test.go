@@ -53,6 +53,7 @@ func (setup *cliSetup) newHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	write(t, rentaltest.PublicKey+"\n", home, ".ssh", "id_ed25519.pub")
+	write(t, "", home, ".ssh", "id_ed25519")
 	plugin := filepath.Join(home, ".terraform.d", "plugins", setup.host, "gpurent", "gpurent", testVersion,
 		runtime.GOOS+"_"+runtime.GOARCH)
 	if err := os.MkdirAll(plugin, 0o700); err != nil {
