@@ -123,7 +123,7 @@ func (r *reader) add(t *testing.T, b snippet) {
 		fmt.Fprintf(&r.text, "{\n%s} %s\n", b.text, to)
 	case b.language == "yaml":
 		fmt.Fprintf(&r.text, "(\n%s) %s\n", r.workflow(t, b), to)
-	case b.language == "json", b.language == "text", b.language == "mermaid":
+	case b.language == "json", b.language == "text":
 	case b.language == "terraform":
 		r.save(t, "main.tf", b)
 	case b.language == "hcl":
