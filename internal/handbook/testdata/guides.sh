@@ -52,12 +52,6 @@ expect() {
 # expect_servers NUMBER: that many servers are not destroyed.
 expect_servers() { expect "$1" "$(servers | wc -l)"; }
 
-# outbid KOPECKS: another customer pays a price per hour for the host of the server in the output "offer".
-outbid() { control PATCH "offers/$("$TF" output -raw offer)" "{\"interruptible_kop_h\": $1}"; }
-
-# balance KOPECKS: sets the balance of the account.
-balance() { control PATCH account "{\"balance_kop\": $1}"; }
-
 # advance SECONDS: moves the clock of the service.
 advance() { control POST clock "{\"advance_seconds\": $1}"; }
 
@@ -98,31 +92,6 @@ insert_ids() {
 
 # expect_api_keys NUMBER: the account has that many API keys.
 expect_api_keys() { expect "$1" "$(api api-keys | grep -o '"prefix"' | wc -l)"; }
-
-# offers_of GPU: the ids of the available offers of a GPU model.
-offers_of() { api "offers?limit=200&gpu=$1${2:+&num_gpus=$2}" | grep -o '"id":"off_[a-z0-9]*' | cut -d '"' -f 4; }
-
-# sold_out GPU: makes all offers of a GPU model unavailable, and writes their ids to GPU.offers. GPU.8 has the first one
-# with 8 GPUs.
-sold_out() {
-  offers_of "$1" 8 | head -n 1 >"$1.8"
-  offers_of "$1" >"$1.offers"
-  while read -r offer; do control PATCH "offers/$offer" '{"available": false}'; done <"$1.offers"
-}
-
-# offer_soon GPU COUNT: an offer that sold_out has removed appears in four minutes.
-offer_soon() {
-  offer=$(cat "$1.$2")
-  control PATCH "offers/$offer" '{"available": true, "after_seconds": 240}'
-}
-
-# open_all GPU: makes the offers that sold_out has removed available.
-open_all() {
-  while read -r offer; do control PATCH "offers/$offer" '{"available": true}'; done <"$1.offers"
-}
-
-# member SLOT ATTRIBUTE: an attribute of a member of the fleet "train".
-member() { echo "gpurent_fleet.train.instances[\"$1\"].$2" | "$TF" console | tr -d '"'; }
 
 # approve FILE PROCESS: approves the code that a login prints to the file, as a user does in the browser, and waits for its
 # process.
