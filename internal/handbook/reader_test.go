@@ -136,15 +136,6 @@ func (r *reader) add(t *testing.T, b snippet) {
 	r.snippets = append(r.snippets, b)
 }
 
-// requiredProviders is in each root module that has neither this block nor the file of getting-started.md.
-const requiredProviders = `terraform {
-  required_providers {
-    gpurent = { source = "gpurent/gpurent" }
-  }
-}
-
-`
-
 // fastPolling shortens the pauses of a test, and changes nothing else.
 const fastPolling = `provider "gpurent" {
   poll_interval = "200ms"
@@ -188,11 +179,7 @@ func (r *reader) save(t *testing.T, name string, b snippet) {
 	files := map[string]string{name: b.text}
 	if folder := filepath.Dir(name); filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
 		if r.fast {
-			override := fastPolling
-			if r.terraformFile == "" && !strings.Contains(b.text, "required_providers") {
-				override = requiredProviders + override
-			}
-			files[filepath.Join(folder, "test_override.tf")] = override
+			files[filepath.Join(folder, "test_override.tf")] = fastPolling
 		}
 		if r.terraformFile != "" {
 			files[filepath.Join(folder, "terraform.tf")] = r.terraformFile

@@ -43,6 +43,9 @@ func parseHidden(t *testing.T, n int, line string) (snippet, bool) {
 	t.Helper()
 	comment := htmlComment(line)
 	if command, ok := strings.CutPrefix(comment, forReader); ok {
+		if !strings.Contains(command, " # ") {
+			t.Errorf("line %d: a command that readers do not see, and that does not only read, needs a reason", n)
+		}
 		return snippet{n, "sh", command + "\n", forReader}, true
 	}
 	command, ok := strings.CutPrefix(comment, check)

@@ -12,12 +12,6 @@ control() {
   curl -fsS -o /dev/null -X "$1" -H 'Content-Type: application/json' ${3:+-d "$3"} "$GPURENT_CONTROL_URL/$2"
 }
 
-# use FILE...: copies files of this folder.
-use() { for file; do cp "$HANDBOOK/$file" .; done; }
-
-# edit EXPRESSION FILE: changes a file with sed.
-edit() { sed -i.bak "$1" "$2" && rm "$2.bak"; }
-
 # replace FILE BEFORE AFTER: replaces the lines of the file BEFORE in a file by those of the file AFTER.
 replace() {
   text=$(cat "$1" && echo x) before=$(cat "$2" && echo x) after=$(cat "$3" && echo x)
@@ -51,9 +45,6 @@ expect() {
 
 # expect_servers NUMBER: that many servers are not destroyed.
 expect_servers() { expect "$1" "$(servers | wc -l)"; }
-
-# advance SECONDS: moves the clock of the service.
-advance() { control POST clock "{\"advance_seconds\": $1}"; }
 
 # killed_during_create NUMBER: loses all responses to create requests, and kills the apply when that many servers exist.
 killed_during_create() {
