@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -83,8 +82,7 @@ type exampleRun struct {
 
 func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	t.Helper()
-	home, bin := t.TempDir(), t.TempDir()
-	write(t, rentaltest.PublicKey+"\n", home, ".ssh", "id_ed25519.pub")
+	home, bin := setup.newHome(t), t.TempDir()
 	write(t, textOf(t, filepath.Join("testdata", "ssh.sh")), bin, "ssh")
 	// The examples read the balance, and the stories decide when a server is outbid and when an offer changes.
 	without := []string{"forbidden-balance", "outbid-soon-after-start", "cached-offers"}
@@ -98,6 +96,7 @@ func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	return &exampleRun{t: t, env: env, cli: setup.cli, home: home, Workspace: env.ExampleWorkspace(
 		name,
 		"HOME="+home,
+		"TF_CLI_CONFIG_FILE=", // "terraform init" installs the provider from the home folder
 		"TF="+setup.cli,
 		"TF_VAR_poll_interval=1ms",
 		"TF_CLI_ARGS_apply=-auto-approve -no-color",
