@@ -18,7 +18,7 @@ func TestAccCost_reviewOfPlan(t *testing.T) {
 	}
 	first := plan()
 	comment, stderr, code := costOf(first, "--format", "markdown")
-	if code != 0 || !strings.Contains(comment, "| `gpurent_instance.server` | create | 0,00 ₽ | up to 90,00 ₽ + disk |") {
+	if code != 0 || !strings.Contains(comment, "| `gpurent_instance.server` | create | 0.00 ₽ | up to 90.00 ₽ + disk |") {
 		t.Fatalf("exit %d: %s%s", code, comment, stderr)
 	}
 	review := writeFile(t, comment)

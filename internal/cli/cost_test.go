@@ -110,7 +110,7 @@ func TestCost_Prices(t *testing.T) {
 	for key, want := range map[string]string{env.APIKey: "enough for ", "": "There is no API key"} {
 		t.Setenv("GPURENT_API_KEY", key)
 		stdout, stderr, code := costOf(recordedPlan("create"), "--prices", "--max-added", "46.27")
-		if code != 0 || !strings.Contains(stdout, "now 46,27 ₽") || !strings.Contains(stdout, want) {
+		if code != 0 || !strings.Contains(stdout, "now 46.27 ₽") || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d: %s%s", code, stdout, stderr)
 		}
 	}

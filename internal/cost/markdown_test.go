@@ -131,7 +131,7 @@ func TestMarkdown_FitsAComment(t *testing.T) {
 		"1,000 servers": {
 			manyServers(t, 1000, func(i int) string { return fmt.Sprintf(`researchers["person-%04d"]`, i) }),
 			// The most expensive ones are listed.
-			`person-0999"]` + "` | create | 0,00 ₽ | up to 99,99 ₽ + disk |", "",
+			`person-0999"]` + "` | create | 0.00 ₽ | up to 99.99 ₽ + disk |", "",
 		},
 		"too many": {manyServers(t, 5000, noise), "`--reviewed` refuses this plan", "create is not in the review"},
 		"long names": {
@@ -156,16 +156,16 @@ func TestReport_Texts(t *testing.T) {
 	report := reportOf(t, update(instance, runs, limited), creation(instance, limited),
 		changeOf(instance, "gone", `"actions": ["delete"], "before": {`+runs+`}`), kept)
 	const table = `SERVER                 CHANGE   PER HOUR NOW        PER HOUR AFTERWARDS
-gpurent_instance.x     update        48,00 ₽                    48,00 ₽
-gpurent_instance.x     create         0,00 ₽       up to 90,00 ₽ + disk
-gpurent_instance.gone  destroy       48,00 ₽                     0,00 ₽
-1 unchanged                          48,00 ₽                    48,00 ₽
+gpurent_instance.x     update        48.00 ₽                    48.00 ₽
+gpurent_instance.x     create         0.00 ₽       up to 90.00 ₽ + disk
+gpurent_instance.gone  destroy       48.00 ₽                     0.00 ₽
+1 unchanged                          48.00 ₽                    48.00 ₽
 
 "up to": the price cap, because the price is not known before the apply.
 "+ disk": disk beyond the base disk of an offer, or of stopped members of a fleet, comes in addition.
 
-per hour                            144,00 ₽      up to 186,00 ₽ + disk
-per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk
+per hour                            144.00 ₽      up to 186.00 ₽ + disk
+per month (730 h)               105,120.00 ₽  up to 135,780.00 ₽ + disk
 `
 	if got := report.Table(); got != table {
 		t.Errorf("the table is\n%s\nwant\n%s", got, table)
@@ -175,9 +175,9 @@ per month (730 h)               105 120,00 ₽  up to 135 780,00 ₽ + disk
 
 | server | change | price before | price after |
 |---|---|---:|---:|
-| 1 unchanged |  | 48,00 ₽ | 48,00 ₽ |
-| **per hour** | | **48,00 ₽** | **48,00 ₽** |
-| **per month (730 h)** | | **35 040,00 ₽** | **35 040,00 ₽** |
+| 1 unchanged |  | 48.00 ₽ | 48.00 ₽ |
+| **per hour** | | **48.00 ₽** | **48.00 ₽** |
+| **per month (730 h)** | | **35,040.00 ₽** | **35,040.00 ₽** |
 
 
 <!-- gpurent cost: `

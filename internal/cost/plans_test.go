@@ -52,7 +52,7 @@ var plans = map[string]recorded{
 	},
 	"moved":      {4627, 4627, []string{"gpurent_instance.b update 4627 4627"}, nil},
 	"no-op":      {4627, 4627, []string{"gpurent_instance.a none 4627 4627"}, []string{"1 unchanged"}},
-	"cap-raised": {4627, 4627, []string{"gpurent_instance.a update 4627 4627"}, []string{"rises to 100,00 ₽"}},
+	"cap-raised": {4627, 4627, []string{"gpurent_instance.a update 4627 4627"}, []string{"rises to 100.00 ₽"}},
 	"stop":       {4627, 121, []string{"gpurent_instance.a stop 4627 121"}, nil},
 	"start":      {121, 4627, []string{"gpurent_instance.a start 121 4627"}, nil},
 	"outbid-restart": {
@@ -61,7 +61,7 @@ var plans = map[string]recorded{
 	"outbid-keep": {62, 62, []string{"gpurent_instance.a none 62 62"}, nil},
 	"drift": {
 		90 + 121, 4813, []string{"gpurent_instance.a start 90 4813", "gpurent_instance.b destroy 121 0"},
-		[]string{"48,13 ₽ per hour before and 0,90 ₽ now"},
+		[]string{"48.13 ₽ per hour before and 0.90 ₽ now"},
 	},
 	"refresh-only": {
 		121, 121, []string{"gpurent_instance.a none 121 121"}, []string{"Changed outside Terraform: `gpurent_instance.a`"},

@@ -22,9 +22,9 @@ func ParseRubles(text string) (int64, error) {
 	return strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
 }
 
-// Rubles formats an amount in kopecks, such as "1 234,56 ₽".
+// Rubles formats an amount in kopecks, such as "1,234.56 ₽".
 func Rubles(kop int64) string {
-	return rubles.Format(big.NewInt(kop), " ")
+	return rubles.English(big.NewInt(kop), " ")
 }
 
 // special matches the characters that code encodes: those that are invisible, or could end a code span or a table cell.

@@ -101,7 +101,7 @@ func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
 			"$TF show -json saved.plan >plan.json\nsh ci/gpurent.sh cost plan.json --format markdown >costs.md\n",
 	)
 	review := p.read("costs.md")
-	if want := "| **per hour** | | **0,00 ₽** | **up to 90,00 ₽ + disk** |"; !strings.Contains(review, want) {
+	if want := "| **per hour** | | **0.00 ₽** | **up to 90.00 ₽ + disk** |"; !strings.Contains(review, want) {
 		t.Errorf("the costs have no %q:\n%s", want, review)
 	}
 
@@ -195,7 +195,7 @@ func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
 	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research\nsh ci/drift.sh")
 	const unmanaged = "1 unmanaged server, "
 	expectWords(t, p.read("issue.md"), "### Billed servers that no state tracks", unmanaged, "### Server changes",
-		"| `gpurent_fleet.research` | create | 0,00 ₽ |")
+		"| `gpurent_fleet.research` | create | 0.00 ₽ |")
 	// The state of another configuration contains the server.
 	p.must("mkdir other\ncp -r *.tf .terraform* other\nmv before.tfstate other/terraform.tfstate\n" +
 		"$TF -chdir=other show -json >other.json\nsh ci/drift.sh other.json")

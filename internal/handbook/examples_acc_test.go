@@ -199,7 +199,7 @@ func spotFleetStory(l *exampleRun) {
 		status string
 		words  []string
 	}{
-		{9500, "outbid", []string{"Fleet spot is not complete", "costs 95,00 ₽ per hour", "Not running: spot-0 (outbid)."}},
+		{9500, "outbid", []string{"Fleet spot is not complete", "costs 95.00 ₽ per hour", "Not running: spot-0 (outbid)."}},
 		{2600, "running", nil},
 	} {
 		l.setOffer(before["spot-0"].Offer, simulator.OfferPatch{InterruptibleKopH: &story.price})

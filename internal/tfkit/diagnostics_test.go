@@ -29,7 +29,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{
 				Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": json.Number("123456")},
 			},
-			[]string{"1\u00a0234,56\u00a0₽", "Top up", "Nothing was rented"},
+			[]string{"1,234.56\u00a0₽", "Top up", "Nothing was rented"},
 		},
 		"email": {
 			&rental.Error{Status: 403, Code: rental.CodeForbidden, Details: map[string]any{"reason": "email_not_verified"}},

@@ -7,7 +7,7 @@ import (
 )
 
 func TestRubles(t *testing.T) {
-	if got, want := Rubles(-123456), Text("-1\u00a0234,56\u00a0₽"); got != want {
+	if got, want := Rubles(-123456), Text("-1,234.56\u00a0₽"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -15,8 +15,8 @@ func TestRubles(t *testing.T) {
 // The cost per month may exceed the range of int64.
 func TestHourlyRubles(t *testing.T) {
 	for kopH, want := range map[int64]string{
-		9000:          "90,00 ₽ per hour (65 700,00 ₽ per month)",
-		math.MaxInt64: "92 233 720 368 547 758,07 ₽ per hour (67 330 615 869 039 863 391,10 ₽ per month)",
+		9000:          "90.00 ₽ per hour (65,700.00 ₽ per month)",
+		math.MaxInt64: "92,233,720,368,547,758.07 ₽ per hour (67,330,615,869,039,863,391.10 ₽ per month)",
 	} {
 		if got := strings.ReplaceAll(string(HourlyRubles(kopH)), "\u00a0", " "); got != want {
 			t.Errorf("HourlyRubles(%d) = %q, want %q", kopH, got, want)

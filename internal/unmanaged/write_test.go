@@ -62,11 +62,11 @@ func TestReport_Table(t *testing.T) {
 		}),
 	)
 	const want = `ID      NAME    STATUS    GPU            PRICE PER HOUR   COST SO FAR   AGE
-ins_1   train   running   1 × RTX 4090   3 500,00 ₽       1 234,56 ₽    1 d 2 h
-ins_2   -       stopped   1 × RTX 4090   0,73 ₽           1 234,56 ₽    1 h 30 min
-ins_3   ?       failed    1 × rtx_4090   0,00 ₽           ?             ?
+ins_1   train   running   1 × RTX 4090   3,500.00 ₽       1,234.56 ₽    1 d 2 h
+ins_2   -       stopped   1 × RTX 4090   0.73 ₽           1,234.56 ₽    1 h 30 min
+ins_3   ?       failed    1 × rtx_4090   0.00 ₽           ?             ?
 
-3 unmanaged servers, 3 500,73 ₽ per hour, 2 555 532,90 ₽ per month (730 hours).
+3 unmanaged servers, 3,500.73 ₽ per hour, 2,555,532.90 ₽ per month (730 hours).
 The sums do not include failed servers: the API has no price for this status.
 The 2 given states contain 3 other billed servers of the account.
 `
@@ -215,7 +215,7 @@ func TestReport_Import(t *testing.T) {
 	const want = `# 1 unmanaged server of the account at https://rent.example/api/v1.
 # For a server with a resource in the configuration, use only the import block with its address.
 
-# ins_1: stopped, 3 × RTX 4090, 0,73 ₽ per hour, age 1 d 2 h
+# ins_1: stopped, 3 × RTX 4090, 0.73 ₽ per hour, age 1 d 2 h
 import {
   to = gpurent_instance.my_server
   id = "ins_1"

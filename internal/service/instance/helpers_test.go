@@ -173,7 +173,7 @@ var (
 	isOffer  = acctest.Request("GET", "/offers/[^/]+")
 )
 
-// raisePrice makes an instance cost 9 900,16 ₽ per hour.
+// raisePrice makes an instance cost 9,900.16 ₽ per hour.
 var raisePrice = acctest.Rewrite(func(body map[string]any) {
 	body["price"].(map[string]any)["running_kop_h"] = 990_016
 })

@@ -12,7 +12,7 @@ import (
 
 func TestParseRubles(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456, "0.5": 50, "0,50": 50,
+		"1234.56": 123456, "1,234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456, "0.5": 50, "0,50": 50,
 		"0.05": 5, "0": 0, "-0,00": 0, "007": 700,
 		"1 234 567": 123456700, "1\u00a0234,56": 123456, "1\u202f234,56": 123456, "1\u2009234,56": 123456,
 		"12\u00a0345\u2007678,9": 1234567890, "999 999": 99999900,
@@ -32,8 +32,8 @@ func TestParseRubles(t *testing.T) {
 
 func TestParseRubles_Errors(t *testing.T) {
 	for text, want := range map[string]error{
-		"1,234.56": errNoAmount, "1.234,56": errNoAmount, "12.345,67": errNoAmount,
-		"1,234,567": errNoAmount, "1.234.567": errNoAmount, "1 .234,5": errNoAmount,
+		"1,234,567": errNoAmount, "1234,567.89": errNoAmount, "1,23.45": errNoAmount, "1.234,56": errNoAmount, "12.345,67": errNoAmount,
+		"1 234,567.89": errNoAmount, "1,234.": errNoAmount, "1.234.567": errNoAmount, "1 .234,5": errNoAmount,
 		"1.234": errNoAmount, "1,234": errNoAmount, "1.230": errNoAmount, "1.23456": errNoAmount,
 		"1 234,567": errNoAmount, "0.005": errNoAmount, "1.234 ₽": errNoAmount,
 		"12 34": errNoAmount, "1 2345": errNoAmount, "1234 567": errNoAmount, "1 234 56": errNoAmount,
@@ -68,9 +68,9 @@ func FuzzParseRubles(f *testing.F) {
 		if err != nil {
 			return
 		}
-		whole, cents := text, ""
-		if i := strings.IndexAny(text, ".,"); i >= 0 {
-			whole, cents = text[:i], digitsOf(text[i:])
+		whole, cents := strings.TrimSuffix(strings.TrimSpace(text), "."), "" // without the point of "руб."
+		if i := strings.LastIndexAny(whole, ".,"); i >= 0 {
+			whole, cents = whole[:i], digitsOf(whole[i:])
 		}
 		formatted := string(tfkit.Rubles(kop))
 		if want := digitsOf(whole) + (cents + "00")[:2]; strings.TrimLeft(want, "0") != strings.TrimLeft(digitsOf(formatted),

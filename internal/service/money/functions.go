@@ -28,7 +28,7 @@ func NewFormatRub() function.Function {
 			if err != nil {
 				return nil, err
 			}
-			return rubles.Format(kop, " "), nil
+			return rubles.Russian(kop), nil
 		},
 	}
 }
@@ -40,10 +40,11 @@ func NewKopecks() function.Function {
 		Signature: function.Definition{
 			Summary: "Converts rubles to kopecks.",
 			MarkdownDescription: "Converts an amount in rubles, in common notations or that of `format_rub`, to kopecks, the " +
-				"unit of all amounts of this provider: `1234.56`, `1234,56`, `1 234,56 ₽` and `1 234,56 руб.` are `123456`.\n\n" +
-				"A point or a comma separates one or two decimal digits. Spaces of any kind can separate thousands, points and " +
-				"commas cannot. The amount can begin with `+` or `-`, and end with `₽`, `руб.`, `руб` or `RUB`. An ambiguous " +
-				"amount, such as `1,234` or `1.234,56`, is an error.",
+				"unit of all amounts of this provider: `1234.56`, `1,234.56 ₽`, `1234,56`, `1 234,56 ₽` and `1 234,56 руб.` are " +
+				"`123456`.\n\n" +
+				"A point or a comma separates one or two decimal digits. Spaces of any kind can separate thousands, and so can " +
+				"commas before a point with decimal digits. The amount can begin with `+` or `-`, and end with `₽`, `руб.`, " +
+				"`руб` or `RUB`. An ambiguous amount, such as `1,234` or `1.234,56`, is an error.",
 			Parameters: []function.Parameter{
 				function.StringParameter{Name: "rubles", MarkdownDescription: "Amount in rubles."},
 			},

@@ -27,7 +27,7 @@ evaluate() { printf '%s' "$1" | tr '\n' ' ' | "$TF" console | grep -v -e '^<<' -
 # servers STATUSES: the servers with their prices, and an error if their statuses are others.
 servers() {
   evaluate 'join("\n", [for name, s in gpurent_instance.server : format(
-    "           %s  %-7s  %6.2f ₽ an hour  %d x %s, %s",
+    "           %s  %-7s  %6.2f ₽ per hour  %d x %s, %s",
     name, s.status, (s.status == "running" ? s.price.running_kop_h : s.price.stopped_kop_h) / 100,
     s.gpu.count, s.gpu.name, coalesce(s.country, "unknown country")
   )])'
@@ -37,7 +37,8 @@ servers() {
 # balance: what is left of the account's balance.
 balance() {
   step balance 'Apply complete! Resources: 0 added, 0 changed, 0 destroyed' apply -auto-approve -refresh-only >/dev/null
-  evaluate 'format("balance    %.2f ₽", data.gpurent_balance.now.available_kop / 100)'
+  evaluate 'format("balance    %s ₽", replace(
+    format("%.2f", data.gpurent_balance.now.available_kop / 100), "/([0-9])([0-9]{3}[.])/", "$1,$2"))'
 }
 
 step plan 'Plan: 5 to add, 0 to change, 0 to destroy' plan -out=saved.plan
