@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 func connectAccount(baseURL string) (*rental.Client, error) {
 	address := cmp.Or(strings.TrimSpace(baseURL), provider.Getenv(provider.EnvBaseURL))
 	key := provider.Getenv(provider.EnvAPIKey)
+	source := provider.EnvAPIKey
 	switch {
 	case key != "" && address == "":
 		return nil, usageError("the address of the service for the key in %s is missing: set %s", provider.EnvAPIKey,
@@ -29,19 +31,29 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		address, key = found.baseURL, file.Key(found.baseURL)
+		address, key, source = found.baseURL, file.Key(found.baseURL), found.file
 	}
-	client, err := rental.New(rental.Config{BaseURL: address, APIKey: key, UserAgent: program + "/" + fullVersion()})
+	client, err := rental.New(rental.Config{
+		BaseURL: address, APIKey: key, KeySource: source, UserAgent: program + "/" + fullVersion(),
+	})
 	if err != nil {
-		return nil, usageError("the address or the key cannot be used: %w", err)
+		return nil, usageError("the address from --base-url or %s, or the key from %s, cannot be used: %w",
+			provider.EnvBaseURL, source, err)
 	}
 	return client, nil
 }
 
-// keyAdvice is what to do about an API key that the service rejects; empty for another error.
+// keyAdvice is what to do about an API key that the service rejects or refuses; empty for another error.
 func keyAdvice(err error) string {
-	if !rental.IsUnauthorized(err) {
-		return ""
+	apiErr, ok := errors.AsType[*rental.Error](err)
+	switch {
+	case ok && apiErr.Blocked:
+		return ". The account is most likely blocked: contact the service's support"
+	case rental.IsForbidden(err):
+		return fmt.Sprintf(". The API key from %s needs the scope %s", apiErr.KeySource, apiErr.Scope)
+	case rental.IsUnauthorized(err):
+		return fmt.Sprintf(". The API rejected the key from %s: replace it, or log in with \"%s login\"", apiErr.KeySource,
+			program)
 	}
-	return fmt.Sprintf(". Check %s, or log in with \"%s login\"", provider.EnvAPIKey, program)
+	return ""
 }

@@ -74,11 +74,7 @@ func listUnmanaged(ctx context.Context, client *rental.Client, files []string, f
 		return err
 	}
 	report, err := unmanaged.Find(ctx, client, states)
-	switch {
-	case rental.IsForbidden(err):
-		return fmt.Errorf("cannot list the servers of the account: %w. The API key needs the scope %s",
-			err, rental.ScopeInstancesRead)
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("cannot list the servers of the account: %w%s", err, keyAdvice(err))
 	}
 	if len(states.IDs) > 0 && report.Managed == 0 {

@@ -105,8 +105,9 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		return nil
 	}
 	client, err := rental.New(rental.Config{
-		BaseURL:        address,
-		APIKey:         key,
+		BaseURL:        address.value,
+		APIKey:         key.value,
+		KeySource:      key.source,
 		Language:       language,
 		UserAgent:      "terraform-provider-gpurent/" + p.version,
 		RequestTimeout: duration(config.RequestTimeout, rental.DefaultRequestTimeout),
@@ -115,10 +116,10 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		Log:            logRequest,
 	})
 	if err != nil {
-		addUnusableConfig(diags, err)
+		addUnusableConfig(diags, address, key, err)
 		return nil
 	}
-	meta.KeyStart = tfkit.KeyStart(key)
+	meta.KeyStart, meta.KeySource = tfkit.KeyStart(key.value), tfkit.Textf("%s", key.source)
 	meta.SetClient(client, limits)
 	return meta
 }
@@ -136,11 +137,21 @@ func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits sp
 	if other == nil || !other.Client.Authenticated() {
 		return meta
 	}
-	other.KeyUnknown, other.KeySource = true, EnvAPIKey
-	if Getenv(EnvAPIKey) == "" {
-		other.KeySource = "the credentials file"
-	}
+	other.KeyUnknown = true
 	return other
+}
+
+// setting is a value and where it comes from.
+type setting struct{ value, source string }
+
+const keyFromEnvironment = "the environment variable " + EnvAPIKey
+
+// configured returns an argument, else the environment variable, without white space around it.
+func configured(name string, argument types.String, variable string) setting {
+	if value := strings.TrimSpace(argument.ValueString()); value != "" {
+		return setting{value, "the provider argument " + name}
+	}
+	return setting{Getenv(variable), "the environment variable " + variable}
 }
 
 // resolve returns the address and the API key: the arguments, else the environment, else the credentials file, which is
@@ -150,30 +161,28 @@ func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits sp
 // keeps its key while the current login changes, so the two may belong to different services. A key in the provider
 // block is meant for this configuration, and may go to the address in the file. This makes ephemeral keys work after a
 // login.
-func resolve(config model, diags *diag.Diagnostics) (address, key string) {
-	address = cmp.Or(strings.TrimSpace(config.BaseURL.ValueString()), Getenv(EnvBaseURL))
-	keyFromEnvironment := false
+func resolve(config model, diags *diag.Diagnostics) (address, key setting) {
+	address = configured("base_url", config.BaseURL, EnvBaseURL)
 	if !config.APIKey.IsUnknown() {
-		argument := strings.TrimSpace(config.APIKey.ValueString())
-		key = cmp.Or(argument, Getenv(EnvAPIKey))
-		keyFromEnvironment = argument == "" && key != ""
+		key = configured("api_key", config.APIKey, EnvAPIKey)
 	}
-	if address != "" && (key != "" || config.APIKey.IsUnknown()) {
+	if address.value != "" && (key.value != "" || config.APIKey.IsUnknown()) {
 		return address, key
 	}
-	if address == "" && keyFromEnvironment {
+	if address.value == "" && key.value != "" && key.source == keyFromEnvironment {
 		addNoAddressForKey(diags)
-		return "", ""
+		return address, key
 	}
 	file, location := loadCredentials(diags)
-	if address == "" {
-		address = file.Current
+	source := "the credentials file " + location
+	if address.value == "" {
+		address = setting{file.Current, source}
 	}
-	if address == "" && !diags.HasError() {
+	if address.value == "" && !diags.HasError() {
 		addNoAddress(diags, location)
 	}
-	if key == "" && !config.APIKey.IsUnknown() {
-		key = file.Key(address)
+	if key.value == "" && !config.APIKey.IsUnknown() {
+		key = setting{file.Key(address.value), source}
 	}
 	return address, key
 }

@@ -137,12 +137,18 @@ func TestConfigure_Errors(t *testing.T) {
 		"http to another host": {config: withKey("http://rent.example/api/v1"), want: []string{"http"}},
 		"address with a password": {config: withKey("https://u:canary@rent.example/api/v1"),
 			want: []string{"user"}},
-		"address without the version": {config: withKey("https://rent.example"), want: []string{"/api/v1"}},
+		"address without the version": {config: withKey("https://rent.example"),
+			want: []string{"The value of base_url comes from the provider argument base_url: ", "/api/v1"}},
+		"invalid address in the environment": {env: map[string]string{EnvBaseURL: "rent.example", EnvAPIKey: envKey},
+			want: []string{"The value of base_url comes from the environment variable " + EnvBaseURL}},
+		"invalid address in the file": {file: &credentials.File{Current: "x"}, mode: 0o600,
+			want: []string{"The value of base_url comes from the credentials file /", "credentials.json: "}},
 		"unknown language": {config: withKey(fileURL), env: map[string]string{envLanguage: "fr"},
 			want: []string{envLanguage, "fr"}},
 		"credentials file readable by others": {file: login, mode: 0o644, want: []string{"chmod 600"}},
 		"key with invalid characters": {config: model{BaseURL: types.StringValue(fileURL),
-			APIKey: types.StringValue("canary\r\nHost: x")}, want: []string{"API key"}},
+			APIKey: types.StringValue("canary\r\nHost: x")},
+			want: []string{"The value of api_key comes from the provider argument api_key: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && test.mode != 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -43,10 +44,14 @@ func addUnknownLanguage(diags *diag.Diagnostics, language string) {
 			tfkit.Text(envLanguage), language, strings.Join(languages, ", ")))
 }
 
-func addUnusableConfig(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryUnusableConfig),
-		tfkit.Textf("%s. Values that are not in the provider block come from %s and %s, else from the credentials file.",
-			err, tfkit.Text(EnvBaseURL), tfkit.Text(EnvAPIKey)))
+// addUnusableConfig names the invalid setting and its source, but not its value, which may contain a secret.
+func addUnusableConfig(diags *diag.Diagnostics, address, key setting, err error) {
+	argument, source := "base_url", address.source
+	if _, addressErr := rental.New(rental.Config{BaseURL: address.value}); addressErr == nil {
+		argument, source = "api_key", key.source
+	}
+	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryUnusableConfig), tfkit.Textf(
+		"The value of %s comes from %s: %s. Correct it there, and run again.", argument, source, err))
 }
 
 func addNoAddressForKey(diags *diag.Diagnostics) {

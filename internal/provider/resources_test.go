@@ -212,7 +212,7 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 		summary   string
 		destroyed bool
 	}{
-		"key of the environment": {"api_key", true, "API key from GPURENT_API_KEY used", true},
+		"key of the environment": {"api_key", true, "API key from the environment variable GPURENT_API_KEY used", true},
 		"no other key":           {"api_key", false, "Provider configuration is unknown at apply", false},
 		"address":                {"base_url", true, "Provider configuration is unknown at apply", false},
 	} {

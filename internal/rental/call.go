@@ -140,7 +140,12 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 		c.clock.observe(resp.Header)
 	}
 	if !current.isSuccess(resp) {
-		return response{}, c.withReachability(current.apiError(resp))
+		e := c.withReachability(current.apiError(resp))
+		e.KeySource, e.Blocked = c.keySource, IsForbidden(e) && e.Reason() == "" && c.isBlocked(ctx, req)
+		return response{}, e
+	}
+	if req.scope != "" {
+		c.scopes.accepted.Store(true)
 	}
 	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
 	if err := decodeSuccess(resp, req.wantID, out); err != nil {

@@ -39,6 +39,9 @@ type Config struct {
 	// APIKey authenticates requests. If it is empty, operations that require a key fail without a request.
 	APIKey string
 
+	// KeySource is where APIKey comes from, for Error.KeySource.
+	KeySource string
+
 	// Language of the API's messages, sent as Accept-Language. Empty: DefaultLanguage.
 	Language string
 
@@ -86,6 +89,7 @@ func (c Config) GoString() string { return c.String() }
 type Client struct {
 	base           *url.URL
 	apiKey         string
+	keySource      string
 	language       string
 	userAgent      string
 	transport      http.RoundTripper // the layers
@@ -96,6 +100,7 @@ type Client struct {
 	limiter        *limiter  // of requests with the key
 	writes         *sync.Map // *atomic.Uint64 by the first element of the path
 	single         bool      // one attempt for each request
+	scopes         *scopes
 }
 
 // New returns a client, or an error if the configuration is invalid. It sends no request.
@@ -116,10 +121,11 @@ func New(config Config) (*Client, error) {
 	}
 	reach := &reachability{baseURL: base.String()}
 	return &Client{
-		base: base, apiKey: config.APIKey, language: config.Language, userAgent: config.UserAgent,
+		base: base, apiKey: config.APIKey, keySource: config.KeySource, language: config.Language, userAgent: config.UserAgent,
 		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
 		requestTimeout: config.RequestTimeout, clock: &serverClock{}, writes: &sync.Map{},
 		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
+		scopes:  &scopes{},
 	}, nil
 }
 

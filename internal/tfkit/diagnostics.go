@@ -10,6 +10,7 @@ import (
 // Summaries of diagnostics.
 const (
 	summaryCannot        = "Cannot %s"
+	summaryKeyRejected   = "API key rejected"
 	summaryConfigUnknown = "Provider configuration is unknown"
 	summaryMissingKey    = "Missing API key"
 	summaryEmptyImportID = "Empty import id"

@@ -40,6 +40,9 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err err
 	entry, detail := explain(err, nextStep)
 	summary := Summaryf(summaryCannot, action).of(entry)
 	apiErr, ok := asAPIError(err)
+	if ok && rental.IsUnauthorized(err) {
+		summary, detail = Summaryf(summaryKeyRejected), Textf("Cannot %s: ", action)+detail
+	}
 	if !ok {
 		AddError(diags, summary, detail)
 		return
@@ -193,8 +196,9 @@ func adviceFor(err *rental.Error) (entry string, nextStep Text) {
 func adviceForCode(err *rental.Error) Text {
 	switch err.Code {
 	case rental.CodeUnauthorized:
-		return "The API key is wrong, expired or revoked. Check api_key, GPURENT_API_KEY or the credentials file, and " +
-			"that the key belongs to this base_url, or get a new key with \"terraform-provider-gpurent login\"."
+		return Textf("The key comes from %s. It is wrong, expired or revoked, or belongs to another service than base_url. "+
+			"Replace it there: create a key in the service's console, or run \"terraform-provider-gpurent login\".",
+			err.KeySource)
 	case rental.CodeInsufficientFunds:
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
 			"console or choose a cheaper server, then run again. Nothing was rented or started."
@@ -202,8 +206,12 @@ func adviceForCode(err *rental.Error) Text {
 		if err.Reason() == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		return Textf("The API key lacks the scope %s, or the account is blocked. Create a key with the scope in the "+
-			"service's console, or contact its support about the account.", cmp.Or(err.Scope, "it needs"))
+		if err.Blocked {
+			return "The API refuses every request with this key: the account is most likely blocked. Contact the service's " +
+				"support."
+		}
+		return Textf("The API key lacks the scope %s. It comes from %s. Create a key with this scope in the service's "+
+			"console, and use it instead.", err.Scope, err.KeySource)
 	case rental.CodeConflict:
 		return "The current state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
 			"Run plan again to see the current state."

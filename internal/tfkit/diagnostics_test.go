@@ -22,8 +22,8 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		want []string
 	}{
 		"unauthorized": {
-			&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No."},
-			[]string{"No.", "unauthorized, HTTP 401", "api_key"},
+			&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No.", KeySource: "the variable K"},
+			[]string{"Cannot create instance: No.", "unauthorized, HTTP 401", "comes from the variable K", "#api-key-rejected"},
 		},
 		"funds": {
 			&rental.Error{
@@ -36,11 +36,12 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"Confirm", "e-mail"},
 		},
 		"scope": {
-			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead},
-			[]string{"lacks the scope billing:read", "blocked"},
+			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead, KeySource: "the variable K"},
+			[]string{"lacks the scope billing:read", "comes from the variable K"},
 		},
-		"no scope": {
-			&rental.Error{Status: 403, Code: rental.CodeForbidden}, []string{"lacks the scope it needs", "blocked"},
+		"blocked": {
+			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead, Blocked: true},
+			[]string{"the account is most likely blocked"},
 		},
 		"conflict":  {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
 		"not found": {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
@@ -101,10 +102,17 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
 			AddAPIError(&diags, "create instance", test.err)
-			if len(diags) != 1 || diags[0].Summary() != "Cannot create instance" {
+			summary := "Cannot create instance"
+			if name == "unauthorized" {
+				summary = "API key rejected"
+			}
+			if len(diags) != 1 || diags[0].Summary() != summary {
 				t.Fatalf("got %v", diags)
 			}
 			detail := diags[0].Detail()
+			if strings.Contains(detail, "scope") != (name == "scope") || strings.Contains(detail, "block") != (name == "blocked") {
+				t.Errorf("a hint about scopes or the account: %s", detail)
+			}
 			for _, want := range test.want {
 				if !strings.Contains(detail, want) {
 					t.Errorf("%q is not in: %s", want, detail)

@@ -22,7 +22,7 @@ type Meta struct {
 	// KeyUnknown is true while the API key depends on an object that does not exist. Only an apply may use Client for
 	// requests with a key then.
 	KeyUnknown bool
-	// KeySource is where the key of Client comes from while KeyUnknown. Empty if it has none.
+	// KeySource is where the key of Client comes from. Empty while KeyUnknown, if there is no other key.
 	KeySource Text
 	// KeyStart is the beginning of the API key, which identifies the key in a list but does not grant access. Empty
 	// without a key.

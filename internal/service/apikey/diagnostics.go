@@ -33,10 +33,10 @@ func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
 	var advice tfkit.Text
 	apiErr, ok := errors.AsType[*rental.Error](err)
-	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
-		advice = tfkit.Textf("The provider's own key lacks the scope user:write, which creating keys requires, or one of "+
-			"the scopes of the new key (%s): a key cannot give scopes that it lacks. Or the account is blocked. Configure "+
-			"the provider with a key that has these scopes, or remove scopes from the new key.", create.Scopes)
+	if ok && rental.IsForbidden(err) && !apiErr.Blocked && apiErr.Method == http.MethodPost {
+		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+
+			"which it cannot give then. Configure the provider with a key that has these scopes, or remove scopes from the "+
+			"new key.", create.Scopes)
 	}
 	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
 }

@@ -202,7 +202,7 @@ func TestActions(t *testing.T) {
 	}{
 		"stop": {of: instance.NewStop, sent: "stop", progress: []string{
 			"is running", "is requested to stop", "is still running (10s)…", "is stopping (", "is still stopping (",
-			"is stopped: only its disk is billed, 1,21",
+			"is stopped: only its disk is billed, 1.21",
 		}},
 		"restart": {of: instance.NewRestart, arguments: enough, sent: "stop start", progress: []string{
 			"is requested to stop", "is stopped: only", "is requested to start", "is starting (1m", "is still starting (2m",

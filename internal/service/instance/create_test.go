@@ -52,7 +52,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			p.Set(test.rules...)
 			inst, diags := tf.apply(nil, config)
 			p.Set()
-			expectDiags(t, "the apply", diags, test.want, "9 900,16", "max_price_kop_h is")
+			expectDiags(t, "the apply", diags, test.want, "9,900.16", "max_price_kop_h is")
 			env.Advance(time.Minute)
 			all := acctest.Fetch[struct {
 				Data []struct{ ID, Status string }

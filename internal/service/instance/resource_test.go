@@ -115,7 +115,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		"outbid, keep": {start: outbid, onOutbid: "keep", status: "outbid"},
 		"above the cap": {
 			start: expensive, stop: rentaltest.Stops,
-			want:     "Error: Instance ins_1 costs more than a limit allows: It costs 50,10",
+			want:     "Error: Instance ins_1 costs more than a limit allows: It costs 50.10",
 			contains: "It was stopped again", status: "stopping",
 		},
 		"above the burn limit": {
@@ -123,7 +123,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"above the cap, and not stopped": {
 			start: expensive, stop: rentaltest.Replies(402),
-			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50,10", contains: "stopping it again failed",
+			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50.10", contains: "stopping it again failed",
 			status: "starting",
 		},
 	} {
