@@ -24,8 +24,8 @@ const (
 var constraints = []constraint{
 	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2", `Must be between \d`},
 	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2.", `Must be at (least|most) `},
-	{`^value must be one of: \["(.+)"\]$`, "Valid values: `$1`", "Valid values: `"},
-	{`^(?:string length must be|(?:set|list) must contain) at least 1\b`, " not be empty.", ` not be empty\.`},
+	{`^(?:value )?must be one of: \[?"(.+)"\]?$`, "Valid values: `$1`", "Valid values: `"},
+	{`^must not be empty$`, " not be empty.", ` not be empty\.`},
 	{`^UTF-8 character count must be between (\d+) and (\d+)$`, " $1 to $2 characters.", `\d to \d+ characters`},
 	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 ", upTo},
 	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 ", upTo},
@@ -133,7 +133,7 @@ func checkConstraint(t *testing.T, path, description, text string) {
 	for _, c := range constraints {
 		rule := regexp.MustCompile(c.text)
 		if match := rule.FindStringSubmatchIndex(text); match != nil {
-			want := strings.ReplaceAll(string(rule.ExpandString(nil, c.description, text, match)), `" "`, "`, `")
+			want := strings.ReplaceAll(strings.ReplaceAll(string(rule.ExpandString(nil, c.description, text, match)), `" "`, "`, `"), `", "`, "`, `")
 			if !strings.Contains(explanation.ReplaceAllString(description, "`"), want) {
 				t.Errorf("%s: the description does not contain %q (%s): %q", path, want, text, description)
 			}

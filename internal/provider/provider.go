@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -60,7 +59,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"and begin with `https://`, or with `http://` for a loopback address. Must not be empty. Defaults to the " +
 					"environment variable `GPURENT_BASE_URL`, else to the current login in the credentials file. White space " +
 					"around the address is removed, and an address of white space only counts as missing.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
@@ -68,7 +67,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"else to the key for the address in the credentials file. A key from the environment requires an address " +
 					"from `base_url` or `GPURENT_BASE_URL`. White space around the key is removed, and a key of white space " +
 					"only counts as missing. Public data sources work without a key.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"language": schema.StringAttribute{
 				Optional: true,
@@ -104,7 +103,7 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 					"recovers the instances that it created: see `recover_within`. Choose a different prefix for each state. A " +
 					"new instance then requires a `name`, and a second new instance with the same name is an error at apply. " +
 					"Must not be empty. No prefix by default. A change does not affect existing instances.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"recover_within": schema.StringAttribute{
 				Optional: true,

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -51,7 +50,7 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 		"template": schema.StringAttribute{
 			Required:            true,
 			MarkdownDescription: "Slug of the template that an instance starts from. Must not be empty." + replaces,
-			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			Validators:          []validator.String{tfkit.NotEmpty()},
 		},
 		"disk_gb": schema.Int64Attribute{
 			Required: true,
@@ -73,8 +72,7 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 				"reference it: otherwise the instance may be rented before the key exists. `[]` attaches none. Up to 10 ids. " +
 				"Ids must not be empty." + keysChange,
 			Validators: []validator.Set{
-				setvalidator.SizeAtMost(maxSSHKeys), setvalidator.NoNullValues(),
-				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+				setvalidator.SizeAtMost(maxSSHKeys), tfkit.Elements(tfkit.NotEmpty()),
 			},
 		},
 		"desired_state": schema.StringAttribute{
@@ -112,7 +110,7 @@ func ImageAttribute(replaces string) schema.StringAttribute {
 		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the " +
 			"image of that template, which is the default. Must not be empty." + replaces +
 			" Another spelling of the same image is not a change.",
-		Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:    []validator.String{tfkit.NotEmpty()},
 		PlanModifiers: []planmodifier.String{sameImage{}},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -39,7 +38,7 @@ func readyWhenAttribute() schema.SingleNestedAttribute {
 				MarkdownDescription: "Regular expression (RE2 syntax) that a line of the startup log must match, such as " +
 					"`^READY$`. The provider reads the last 1000 lines, each log at most twice a minute and all logs " +
 					"together at most 30 times a minute. Must not be empty. No pattern by default.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1), regularExpression},
+				Validators: []validator.String{tfkit.NotEmpty(), regularExpression},
 			},
 		},
 	}

@@ -44,12 +44,12 @@ func (l *Lookup[T]) Attributes(
 	attributes[l.Key] = schema.StringAttribute{
 		Optional: true, Computed: true, MarkdownDescription: key + constraints,
 		Validators: append([]validator.String{
-			stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot(l.Key), path.MatchRoot(argumentName)),
+			NotEmpty(), stringvalidator.ExactlyOneOf(path.MatchRoot(l.Key), path.MatchRoot(argumentName)),
 		}, keyValidators...),
 	}
 	attributes[argumentName] = schema.StringAttribute{
 		Optional: true, Computed: true, MarkdownDescription: name + constraints,
-		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators: []validator.String{NotEmpty()},
 	}
 }
 

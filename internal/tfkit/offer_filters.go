@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -81,10 +80,10 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 	set := func(element attr.Type, description string, each ...validator.Set) datasource.SetAttribute {
 		return datasource.SetAttribute{
 			Optional: true, ElementType: element, MarkdownDescription: description,
-			Validators: append([]validator.Set{setvalidator.SizeAtLeast(1)}, each...),
+			Validators: append([]validator.Set{NotEmpty()}, each...),
 		}
 	}
-	country := Elements(Matches(countryCode, "must be two capital letters, for example \"NL\""))
+	country := Elements(Matches(countryCode, "must be two capital letters, such as \"NL\""))
 	const withValue = " An offer without this value does not match."
 	return map[string]datasource.Attribute{
 		"gpu": set(types.StringType, "GPU model slugs without commas and spaces, as in `gpurent_gpus`. An offer matches any "+
@@ -122,7 +121,6 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		"exclude_countries": set(types.StringType, "Countries to exclude as ISO 3166-1 alpha-2 codes in upper case, such "+
 			"as `NL`. Must not be empty."+withValue, country),
 		"exclude_offer_ids": set(types.StringType, "Ids of offers to exclude, for example of a server that was slow "+
-			"before. The set and its ids must not be empty.", setvalidator.NoNullValues(),
-			setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
+			"before. The set and its ids must not be empty.", Elements(NotEmpty())),
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -19,8 +21,36 @@ import (
 
 // OneOf accepts some values.
 func OneOf(values ...string) validator.String {
-	return accepting(fmt.Sprintf("value must be one of: %q", values),
+	quoted := strings.Trim(fmt.Sprintf("%q", values), "[]")
+	return accepting("must be one of: "+strings.ReplaceAll(quoted, `" "`, `", "`),
 		func(value string) bool { return slices.Contains(values, value) })
+}
+
+// NotEmpty accepts strings, sets and lists that are not empty.
+func NotEmpty() interface {
+	validator.String
+	validator.Set
+	validator.List
+} {
+	return notEmpty{accepting("must not be empty", func(value string) bool { return value != "" })}
+}
+
+type notEmpty struct{ StringRule }
+
+// ValidateSet implements validator.Set.
+func (r notEmpty) ValidateSet(_ context.Context, req validator.SetRequest, resp *validator.SetResponse) {
+	r.check(&resp.Diagnostics, req.Path, req.ConfigValue, len(req.ConfigValue.Elements()))
+}
+
+// ValidateList implements validator.List.
+func (r notEmpty) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+	r.check(&resp.Diagnostics, req.Path, req.ConfigValue, len(req.ConfigValue.Elements()))
+}
+
+func (r notEmpty) check(diags *diag.Diagnostics, at path.Path, value attr.Value, elements int) {
+	if !value.IsNull() && !value.IsUnknown() && elements == 0 {
+		addInvalidValue(diags, at, Text(r.Text))
+	}
 }
 
 // Matches accepts values that match a pattern, which the description describes: "must be …".
@@ -30,12 +60,12 @@ func Matches(pattern *regexp.Regexp, description string) validator.String {
 
 // Duration accepts Go durations above zero, such as "30s" or "1m30s".
 func Duration() validator.String {
-	return duration(`must be a duration above zero, for example "30s" or "1m30s"`, 1)
+	return duration(`must be a duration above zero, such as "30s" or "1m30s"`, 1)
 }
 
 // DurationOrZero accepts Go durations that are not negative, such as "0s" or "1h".
 func DurationOrZero() validator.String {
-	return duration(`must be a duration, for example "0s" or "1h"`, 0)
+	return duration(`must be a duration, such as "0s" or "1h"`, 0)
 }
 
 func duration(description string, minimum time.Duration) validator.String {
@@ -46,7 +76,7 @@ func duration(description string, minimum time.Duration) validator.String {
 }
 
 // accepting reports values that it does not accept, with the description.
-func accepting(description string, accepts func(string) bool) validator.String {
+func accepting(description string, accepts func(string) bool) StringRule {
 	return StringRule{Text: description, Check: func(diags *diag.Diagnostics, at path.Path, value string) {
 		if !accepts(value) {
 			addInvalidValue(diags, at, Text(description))
@@ -95,9 +125,10 @@ func (r elementsRule) ValidateSet(ctx context.Context, req validator.SetRequest,
 			continue
 		}
 		result := validator.StringResponse{}
-		r.each.ValidateString(ctx, validator.StringRequest{
-			Path: req.Path, PathExpression: req.PathExpression, Config: req.Config, ConfigValue: value,
-		}, &result)
-		resp.Diagnostics.Append(result.Diagnostics...)
+		r.each.ValidateString(ctx, validator.StringRequest{ConfigValue: value}, &result)
+		if result.Diagnostics.HasError() {
+			addInvalidValue(&resp.Diagnostics, req.Path, "contains an invalid value: each one "+Text(r.each.Description(ctx)))
+			return
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package tfkit
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestValidators(t *testing.T) {
 		invalid   []string
 	}{
 		"OneOf":          {OneOf("a", "b"), []string{"a", "b"}, []string{"", "c"}},
+		"NotEmpty":       {NotEmpty(), []string{"a"}, []string{""}},
 		"Matches":        {upper, []string{"A"}, []string{"", "a"}},
 		"Duration":       {Duration(), []string{"1ms", "1m30s"}, []string{"", "soon", "0s", "-1s"}},
 		"DurationOrZero": {DurationOrZero(), []string{"0s", "1h"}, []string{"", "-1s"}},
@@ -29,6 +31,10 @@ func TestValidators(t *testing.T) {
 			req := validator.SetRequest{Path: path.Root("x"), ConfigValue: set}
 			var resp validator.SetResponse
 			Elements(test.validator).ValidateSet(t.Context(), req, &resp)
+			if text := fmt.Sprint(resp.Diagnostics); resp.Diagnostics.HasError() && !value.IsNull() &&
+				!strings.Contains(text, "Attribute x contains an invalid value: each one must ") {
+				t.Errorf("%s: the error of an element is %s", name, text)
+			}
 			var single validator.StringResponse
 			test.validator.ValidateString(t.Context(), validator.StringRequest{ConfigValue: value}, &single)
 			if failed := resp.Diagnostics.HasError(); !value.IsNull() && failed != single.Diagnostics.HasError() {
@@ -52,5 +58,27 @@ func TestValidators(t *testing.T) {
 		if description := test.validator.Description(t.Context()); !strings.Contains(description, "must ") {
 			t.Errorf("%s: description %q", name, description)
 		}
+	}
+}
+
+// A set or list is not empty. Null and unknown ones are valid.
+func TestNotEmpty_SetsAndLists(t *testing.T) {
+	for want, elements := range map[bool][]attr.Value{true: {}, false: {types.StringValue("a")}} {
+		var set validator.SetResponse
+		NotEmpty().ValidateSet(t.Context(), validator.SetRequest{
+			Path: path.Root("x"), ConfigValue: types.SetValueMust(types.StringType, elements)}, &set)
+		var list validator.ListResponse
+		NotEmpty().ValidateList(t.Context(), validator.ListRequest{
+			Path: path.Root("x"), ConfigValue: types.ListValueMust(types.StringType, elements)}, &list)
+		if set.Diagnostics.HasError() != want || list.Diagnostics.HasError() != want {
+			t.Errorf("%v: got %v and %v", elements, set.Diagnostics, list.Diagnostics)
+		}
+	}
+	var resp validator.SetResponse
+	for _, value := range []types.Set{types.SetNull(types.StringType), types.SetUnknown(types.StringType)} {
+		NotEmpty().ValidateSet(t.Context(), validator.SetRequest{ConfigValue: value}, &resp)
+	}
+	if resp.Diagnostics.HasError() {
+		t.Error(resp.Diagnostics)
 	}
 }

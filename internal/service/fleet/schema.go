@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -94,7 +93,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				"missing members together, as many as `same`, `max_price_kop_h` and `max_total_kop_h` allow. It prefers the " +
 				"first query, and within a query its `order`. Changed in place, without an effect on existing members.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
-			Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators:   []validator.List{tfkit.NotEmpty()},
 		},
 		"max_total_kop_h": schema.Int64Attribute{
 			Optional: true,

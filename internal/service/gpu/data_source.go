@@ -4,7 +4,6 @@ package gpu
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -35,7 +34,7 @@ func (d *gpuDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 	attributes["slug"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "Slug of the model, as in the `gpu` filter of `gpurent_offers`. Must not be empty.",
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{tfkit.NotEmpty()},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads a GPU model by its slug, with its prices and the number of available GPUs. A slug " +

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -91,7 +90,7 @@ const notInConfiguration = "\n\nAn action does not change the configuration. The
 // Validators of the arguments. A CLI validates only values that are known before the plan, so the provider validates
 // the others at plan and at apply.
 var (
-	idValidator      = stringvalidator.LengthAtLeast(1)
+	idValidator      = tfkit.NotEmpty()
 	timeoutValidator = tfkit.Duration()
 	capValidator     = int64validator.AtLeast(1)
 )

@@ -471,7 +471,7 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 			want      string
 		}{
 			{"ins_none", nil, "no such instance"},
-			{"", nil, "at least 1"},
+			{"", nil, "instance_id must not be empty"},
 			{"../account", nil, "no such instance"},
 			{inst.ID, map[string]any{"timeout": "soon"}, "must be a duration above zero"},
 			{inst.ID, map[string]any{"max_price_kop_h": 0}, "at least 1"},

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -44,7 +43,7 @@ func (d *logsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Id of the instance. Must not be empty.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"tail": schema.Int64Attribute{
 				Optional: true, MarkdownDescription: "Maximum number of lines from the end of the log. Must be between 1 " +

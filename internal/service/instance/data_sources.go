@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -71,7 +70,7 @@ func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			"name_prefix": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Prefix of the names of the instances. Case-sensitive. Must not be empty.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{tfkit.NotEmpty()},
 			},
 			"instances": schema.ListNestedAttribute{
 				Computed:            true,

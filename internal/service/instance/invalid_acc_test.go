@@ -48,7 +48,7 @@ func TestAccInstance_invalidArguments(t *testing.T) {
 	const one, all, logs = "gpurent_instance", "gpurent_instances", "gpurent_instance_logs"
 	expectInvalid(t, []invalid{
 		{strings.Replace(offer(""), "= 60", "= 9", 1), "disk_gb value must be between 10 and 2000"},
-		{offer(`desired_state = "paused"`), "desired_state value must be one of"},
+		{offer(`desired_state = "paused"`), "desired_state must be one of"},
 		{offer(`ssh_key_ids = ["1","2","3","4","5","6","7","8","9","10","11"]`), "at most 10"},
 		{offer(`timeouts = { create = "soon" }`), "must be a duration above zero"},
 		{offer(`wait_for_offer = "1h"`), `specified when "wait_for_offer" is`},
@@ -57,7 +57,7 @@ func TestAccInstance_invalidArguments(t *testing.T) {
 		{instance(), "No attribute specified"},
 		{query(`wait_for_offer = "soon"`), "must be a duration"},
 		{query(`ready_when = { log_pattern = "(?=x)" }`), "Invalid regular expression"},
-		{query(`replace_on = ["disk_gb"]`), "replace_on value must be one of"},
+		{query(`replace_on = ["disk_gb"]`), "replace_on contains an invalid value: each one must be one of"},
 		{query(fmt.Sprintf("idempotency_key = %q", strings.Repeat("k", 65))), "idempotency_key UTF-8 character count must"},
 		{data(one, ""), "one (and only one) of [id,name] is required"},
 		{data(logs, "instance_id = \"ins_1\"\n tail = 0"), "tail value must be between 1 and 1000"},
@@ -71,7 +71,7 @@ func TestAccInstanceActions_invalidArguments(t *testing.T) {
 		return fmt.Sprintf("action \"gpurent_instance_%s\" \"NAME\" {\n config {\n %s\n }\n}\n", verb, arguments)
 	}
 	expectInvalid(t, []invalid{
-		{block("start", `instance_id = ""`), "instance_id string length must be at least 1"},
+		{block("start", `instance_id = ""`), "instance_id must not be empty"},
 		{block("start", `timeout = "1m"`), `The argument "instance_id" is required`},
 		{block("start", "instance_id = \"i\"\n timeout = \"0s\""), "must be a duration above zero"},
 		{block("start", "instance_id = \"i\"\n max_price_kop_h = 0"), "max_price_kop_h value must be at least 1"},

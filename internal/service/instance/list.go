@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -50,7 +49,7 @@ func (l *instanceList) ListResourceConfigSchema(
 				MarkdownDescription: "Statuses of the instances to list. Valid values: `creating`, `starting`, `running`, " +
 					"`stopping`, `stopped`, `failed`, `outbid`. Must not be empty.",
 				Validators: []validator.List{
-					listvalidator.SizeAtLeast(1),
+					tfkit.NotEmpty(),
 					listvalidator.ValueStringsAre(tfkit.OneOf(
 						string(rental.StatusCreating), string(rental.StatusStarting), string(rental.StatusRunning),
 						string(rental.StatusStopping), string(rental.StatusStopped), string(rental.StatusFailed),
@@ -61,7 +60,7 @@ func (l *instanceList) ListResourceConfigSchema(
 			"template": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Slug of the template of the instances to list. Must not be empty.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{tfkit.NotEmpty()},
 			},
 		},
 	}

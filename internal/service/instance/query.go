@@ -36,7 +36,7 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 			"`offer_query`. A later change only updates the state.",
 		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 		Validators: []validator.List{
-			listvalidator.SizeAtLeast(1), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+			tfkit.NotEmpty(), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
 		},
 	}
 }

@@ -47,7 +47,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"`offer_id`. Do not use offer ids as keys of `for_each`: a rented offer leaves the list, so the next plan " +
 				"destroys its instance.",
 			Validators: []validator.String{
-				stringvalidator.LengthAtLeast(1),
+				tfkit.NotEmpty(),
 				stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery)),
 			},
 		},

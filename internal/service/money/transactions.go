@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -64,14 +62,14 @@ func (d *transactionsDataSource) Schema(
 					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. Must not be empty. Defaults to all " +
 					"types.",
 				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(rental.TransactionTypes()...)),
+					tfkit.NotEmpty(), tfkit.Elements(tfkit.OneOf(rental.TransactionTypes()...)),
 				},
 			},
 			"instance_id": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Id of an instance, to read only its entries. The instance can be destroyed. Must not " +
 					"be empty. Defaults to all entries.",
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"max_results": schema.Int64Attribute{
 				Optional:            true,

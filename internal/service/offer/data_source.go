@@ -4,7 +4,6 @@ package offer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -29,7 +28,7 @@ func (d *offerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 	attributes := offerAttributes()
 	attributes["id"] = schema.StringAttribute{
 		Required: true, MarkdownDescription: "Id of the offer, as in `gpurent_offers`. Must not be empty.",
-		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators: []validator.String{tfkit.NotEmpty()},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads an offer by its id. An offer that the API no longer returns is an error. Works " +

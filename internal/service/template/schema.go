@@ -115,7 +115,7 @@ func addOptional(attributes map[string]schema.Attribute) {
 			"returns them in the list of templates, and they are in the state.",
 		Validators: []validator.Map{
 			mapvalidator.SizeAtMost(maxEnv), mapvalidator.NoNullValues(),
-			mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)),
+			mapvalidator.KeysAre(tfkit.NotEmpty()),
 		},
 		PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 	}
