@@ -94,9 +94,6 @@ func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
 // OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the
 // advice for a second configuration, and change that for create_before_destroy.
 func OwnershipCauses(own, change tfkit.Text) tfkit.Text {
-	return "\n\nUsual causes:\n" +
-		"  - a copy of this configuration, or a second state, uses the same key: " + own + "\n" +
-		"  - the resource was renamed: add a moved block from its old address\n" +
-		"  - create_before_destroy: the resource to destroy still has it; remove create_before_destroy, or " + change + "\n" +
-		"  - a run was killed long ago: import it"
+	return "Usual causes: a copy of this configuration or a second state (" + own + "), a renamed resource (add a moved " +
+		"block), create_before_destroy (" + change + ")."
 }

@@ -2,14 +2,15 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -33,9 +34,6 @@ const (
 	summaryOtherOwner    = "Fleet %s cannot take existing instances"
 )
 
-// maxSlots is the number of slots that a message names for one reason.
-const maxSlots = 50
-
 // outcome is what an apply reports.
 type outcome struct {
 	fleet.Spec
@@ -43,7 +41,7 @@ type outcome struct {
 	created bool
 }
 
-// addResult reports the result of an apply: the members that are missing or not ready, one line each.
+// addResult reports the result of an apply: what the fleet costs, and the slots that are missing or not ready.
 func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, o outcome) {
 	if len(o.Recovered) > 0 {
 		addRecovered(diags, o, r.Meta.Client.Now())
@@ -53,28 +51,41 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		return
 	}
 	ready, surplus := countReady(o)
-	detail := tfkit.Textf("Ready members: %d of %d.", ready, o.Size) + failureLines(o) + r.explain(ctx, o)
+	detail := readyText(o, ready) + failureLines(o) + r.explain(ctx, o) + "\n\n"
 	switch {
 	case o.Interrupted && o.created && len(o.Members) > 0:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nAll members that were rented are in "+
-			"the state. The next apply continues.")
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"All rented members are in the state. "+
+			"Apply again to continue. "+stopPaying)
 	case o.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"\n\nThe next apply continues.")
+		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"Apply again to continue.")
 	case o.created && slices.ContainsFunc(o.Failures, mayBelongToOther):
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+
-			"\n\nNone of the other instances was changed or destroyed."+otherOwnerAdvice(o))
+		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReduced, o.Name), detail+"\n\nMembers that could not be destroyed "+
-			"are in the state and are billed. Apply again.")
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReduced, o.Name), detail+"Apply again to destroy them.")
 	case ready >= o.MinReady:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+tfkit.Textf("\n\nmin_ready is %d. The "+
-			"next plan contains the rest.", o.MinReady))
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+tfkit.Textf("min_ready is %d. The next "+
+			"apply continues. To accept what exists, lower size.", o.MinReady))
 	default:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
-			detail+tfkit.Textf("\n\nmin_ready is %d. Members that exist are in the state.", o.MinReady)+tainted(o))
+			detail+tfkit.Textf("min_ready is %d.", o.MinReady)+tainted(o))
 	}
+}
+
+const stopPaying tfkit.Text = "To stop paying, destroy the fleet."
+
+// readyText begins a message with the number of ready members and the price of all members.
+func readyText(o outcome, ready int) tfkit.Text {
+	text := tfkit.Textf("%d of %d members are ready", ready, o.Size)
+	var burn int64
+	for _, m := range o.Members {
+		burn += m.Instance.BurnKopH()
+	}
+	if burn > 0 {
+		text += ", and the fleet costs " + tfkit.HourlyRubles(burn)
+	}
+	return text + ":"
 }
 
 func mayBelongToOther(f fleet.Failure) bool { return failure.MayBelongToOther(f.Err) }
@@ -100,50 +111,43 @@ func membersText(n int) tfkit.Text {
 
 // tainted describes what an error of a creation leads to.
 func tainted(o outcome) tfkit.Text {
-	if !o.created || len(o.Members) == 0 {
-		return " After the causes are solved, apply again to continue."
+	if len(o.Members) == 0 {
+		return " Apply again to continue."
 	}
-	return " The fleet is marked tainted: the next apply would destroy its members and create it again. To keep them " +
-		"and continue, first run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`) with the address of this resource."
+	if !o.created {
+		return " Apply again to continue. " + stopPaying
+	}
+	return " " + stopPaying + " The fleet is tainted: the next apply destroys its members and creates it again. To keep " +
+		"them and continue, first run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`)."
 }
 
-// failureLines returns a line for each reason, with the slots that it concerns.
+// failureLines returns a line for each reason, with the slots that it concerns and their instances.
 func failureLines(o outcome) tfkit.Text {
-	var texts []tfkit.Text
-	slots := map[tfkit.Text][]string{}
-	for _, f := range o.Failures {
-		text := failureText(o, f)
-		if slots[text] == nil {
-			texts = append(texts, text)
+	return slotLines(o.Failures, func(f fleet.Failure) slotLine {
+		line := slotLine{slot: f.Slot, instance: f.Member.Instance.ID, text: failureText(o, f)}
+		e := failure.As(f.Err)
+		line.differs = []string{e.Instance.ID, e.Instance.NameString(), e.OfferID, failure.As(e.Last).OfferID, e.Key}
+		for _, err := range []error{f.Err, e.Last} {
+			if apiErr, ok := errors.AsType[*rental.Error](err); ok {
+				line.differs = append(line.differs, apiErr.RequestID)
+			}
 		}
-		slots[text] = append(slots[text], string(slotText(f.Slot)))
-	}
-	return tfkit.Lines(texts, func(text tfkit.Text) tfkit.Text {
-		concerned := slots[text]
-		more := tfkit.Text("")
-		if len(concerned) > maxSlots {
-			more, concerned = tfkit.Textf(" and %d more", len(concerned)-maxSlots), concerned[:maxSlots]
-		}
-		return tfkit.Text(strings.Join(concerned, ", ")) + more + ": " + text
+		return line
 	})
 }
 
 // failureText describes one slot in one line.
 func failureText(o outcome, f fleet.Failure) tfkit.Text {
 	e := failure.As(f.Err)
-	id := tfkit.Text("")
-	if !f.Member.Lost() {
-		id = tfkit.Textf("instance %s ", f.Member.Instance.ID)
-	}
 	if text := memberText(f.Member, e); text != "" {
-		return id + text
+		return text
 	}
 	text := notRentedText(o, e, f.Err)
 	switch {
-	case id != "":
-		text += "; " + id + "stays"
+	case !f.Member.Lost():
+		text += "; the existing instance stays"
 	case f.Replaced != "":
-		text += tfkit.Textf("; instance %s was destroyed before", f.Replaced)
+		text += "; the instance before it is destroyed"
 	}
 	return text
 }
@@ -155,10 +159,10 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 	case e.Kind == failure.Interrupted:
 		return "nothing was rented before the timeout or the interruption"
 	case e.Kind == failure.OutcomeUnknown:
-		return tfkit.Textf("the outcome of the create request with the idempotency key %s is unknown: the next apply takes "+
-			"the instance if it exists, and `terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
+		return tfkit.Textf("an instance may have been rented under the idempotency key %s: the next apply takes it, and "+
+			"`terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
 	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
-		return tfkit.Textf("max_total_kop_h, %s, does not allow another member at the current prices",
+		return tfkit.Textf("another member would exceed max_total_kop_h, %s, at the current prices",
 			tfkit.HourlyRubles(o.MaxTotalKopH))
 	case e.Kind == failure.NoOffer && last.Kind != "":
 		return notRentedText(o, last, e.Last)
@@ -179,15 +183,14 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 func ownerText(e failure.Error, err error) tfkit.Text {
 	switch e.Kind {
 	case failure.OtherArguments:
-		return tfkit.Textf("instance %s of an earlier run or another state differs: its %s; it stays and is billed; restore "+
-			"the arguments, choose a different name for the fleet, or destroy it in the service's console", e.Instance.ID,
+		return tfkit.Textf("instance %s of an earlier run or another state differs (%s) and is billed: restore the "+
+			"arguments, choose another name for the fleet, or destroy it in the service's console", e.Instance.ID,
 			tfinstance.DifferencesText(e.Differences))
 	case failure.NotLost:
-		return tfinstance.NotLostText(e) + "; if a killed run of this fleet rented it, set recover_within of the provider " +
-			"above its age for one apply"
+		return tfinstance.NotLostText(e) + "; if a killed run of this fleet rented it, raise recover_within for one apply"
 	case failure.NotByKey:
-		return tfkit.Textf("instance %s has the name %q, and the API did not return it for the key of the slot: another "+
-			"state, or an earlier generation of this fleet, may have it", e.Instance.ID, e.Instance.NameString())
+		return tfkit.Textf("instance %s has the name %q, but not the key of this member: another state may have it",
+			e.Instance.ID, e.Instance.NameString())
 	case failure.InUse:
 		return tfkit.Textf("another resource of this run has instance %s", e.Instance.ID)
 	default:
@@ -195,19 +198,19 @@ func ownerText(e failure.Error, err error) tfkit.Text {
 	}
 }
 
-// memberText describes what is wrong with the instance of a slot, after "instance ins_1 "; empty if nothing was rented.
+// memberText describes what is wrong with the instance of a slot; empty if nothing was rented.
 func memberText(member fleet.Member, e failure.Error) tfkit.Text {
 	status := statusText(member.Instance)
 	switch e.Kind {
 	case failure.NotPlanned:
-		return "is " + status + " now, and the plan did not show that it is destroyed: it stays until the next apply"
+		return status + " now, and the plan did not show its destruction: kept until the next apply"
 	case failure.NotDestroyed:
 		if e.Accepted {
-			return tfkit.Textf("is not destroyed yet, but the API accepted the request: %s", e.Err)
+			return tfkit.Textf("not destroyed yet, although the API accepted the request: %s", e.Err)
 		}
-		return tfkit.Textf("could not be destroyed and may be billed: %s", e.Err)
+		return tfkit.Textf("not destroyed, and may be billed: %s", e.Err)
 	case failure.KeptOutbid:
-		return "is outbid, and on_outbid is \"keep\""
+		return "outbid, and on_outbid is \"keep\""
 	case failure.NotAsRequested, failure.AboveLimit:
 		if e.Kind == failure.AboveLimit && e.Instance.ID == "" && e.Wanted == "" {
 			return ""
@@ -218,17 +221,17 @@ func memberText(member fleet.Member, e failure.Error) tfkit.Text {
 			return ""
 		}
 		if !member.NotReady {
-			return "was not changed before the timeout or the interruption"
+			return "not changed before the timeout or the interruption"
 		}
-		return "was not ready in time, status " + status + "." + tfinstance.CauseText(&e)
+		return "not ready in time, status " + status + "." + tfinstance.CauseText(&e)
 	case failure.Gone:
-		return "was destroyed outside Terraform, or the API does not find it"
+		return "destroyed outside Terraform, or not found by the API"
 	case failure.NeedsReplacement:
-		return "is " + status + ": the next apply replaces it"
+		return status + ": replaced by the next apply"
 	case failure.OutbidAgain:
-		return tfkit.Textf("was outbid after each of %d starts", e.Starts)
+		return tfkit.Textf("outbid after each of %d starts", e.Starts)
 	case failure.Reverted, failure.StateRefused:
-		return tfkit.Textf("is %s: %s", status, &e)
+		return tfkit.Textf("%s: %s", status, &e)
 	default:
 		return ""
 	}
@@ -240,7 +243,7 @@ func rejectedText(e failure.Error) tfkit.Text {
 	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
 	switch {
 	case e.Kind == failure.NotAsRequested:
-		text = "was not as requested: " + tfinstance.DifferencesText(e.Differences)
+		text = "not as requested: " + tfinstance.DifferencesText(e.Differences)
 	case e.Limit == failure.MaxBurn:
 		text, reason = "costs too much", ". "+tfinstance.SpendingErrorText(&e)
 	case e.Limit == failure.MaxTotal:
@@ -250,13 +253,13 @@ func rejectedText(e failure.Error) tfkit.Text {
 	}
 	switch e.Removal {
 	case failure.NotRemoved:
-		text += tfkit.Textf("; it could not be removed and is billed: %s", e.Err)
+		text += tfkit.Textf("; not removed, and billed: %s", e.Err)
 	case failure.Stopped:
-		text += "; it was stopped"
+		text += "; stopped"
 	case failure.Destroyed:
-		text += "; it was destroyed"
+		text += "; destroyed again"
 	default:
-		text += "; it was not started"
+		text += "; not started"
 	}
 	return text + reason
 }
@@ -277,25 +280,21 @@ func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 }
 
 func rolledBackText(o outcome) tfkit.Text {
-	text := tfkit.Text("\n\nallocation is \"all\": the apply keeps no new member. Existing members stay, and so do " +
-		"those that another run may have rented.")
-	if len(o.RolledBack) > 0 {
-		text += tfkit.Textf(" Destroyed again, and billed for the time that they existed (gpurent_transactions): %s.",
-			membersText(len(o.RolledBack)))
+	if len(o.RolledBack) == 0 {
+		return "allocation is \"all\": the apply kept no new member."
 	}
-	return text
+	return tfkit.Textf("allocation is \"all\": the apply destroyed %s that it had created. They are billed for the time "+
+		"that they existed.", membersText(len(o.RolledBack)))
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
-	text := tfkit.Textf("An earlier run created %s without saving the state. The API returned the same instances for "+
-		"their idempotency keys, and created no others.%s", membersText(len(o.Recovered)),
-		tfkit.Lines(o.Recovered, func(m fleet.Member) tfkit.Text {
-			return slotText(m.Slot) + tfkit.Textf(": instance %s, ", m.Instance.ID) + tfinstance.CreatedText(m.Instance, now)
-		}))
+	text := tfkit.Textf("An earlier run created %s without saving the state, and this apply found them:",
+		membersText(len(o.Recovered))) + slotLines(o.Recovered, func(m fleet.Member) slotLine {
+		return slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
+	})
 	if o.created {
-		text += "\n\nIf another state, or another resource of this one, has a fleet with this name, remove this resource " +
-			"from the state before anything else, because both would change and destroy the same instances: run `terraform " +
-			"state rm ADDRESS` (or `tofu state rm ADDRESS`) with the address of this resource, and choose another name."
+		text += "\n\nIf another state or resource has a fleet with this name, both would change and destroy the same " +
+			"instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another name."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), text)
 }
@@ -305,28 +304,29 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 	if !slices.ContainsFunc(o.Failures, func(f fleet.Failure) bool {
 		return mayBelongToOther(f) && failure.KindOf(f.Err) != failure.InUse
 	}) {
-		return " Choose a different name for one of the fleets. If this one was only renamed, add a moved block. With " +
+		return "Choose another name for one of the fleets. If this one was only renamed, add a moved block. With " +
 			"create_before_destroy, change the name with each replacement."
 	}
 	var text, first tfkit.Text
 	if len(o.Members) > 0 {
-		text = " The fleet is marked tainted: the next apply destroys its members."
-		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), which keeps the members, "
+		text = "The fleet is tainted: the next apply destroys its members. "
+		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
-		text += "\n\nIf no other state has these instances, " + first + "add this block with the address of this resource, " +
-			"and plan again. It imports all instances with the names of members:\n\n" + block
+		text += "If no other state has these instances, " + first + "add this block with the address of this resource, and " +
+			"plan again:\n\n" + block + "\n\n"
 	}
-	return text + tfinstance.OwnershipCauses("choose another name here", "change the name with each replacement")
+	return text + tfinstance.OwnershipCauses("choose another name", "change the name with each replacement")
 }
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
-		"%s may still exist (timeouts.delete is %s). They stay in the state. Run again.",
+		"%s may still exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):",
 		membersText(len(result.Members)), timeout)+failureLines(outcome{Result: result}))
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf(
-		"Rename or destroy one of these instances in the service's console: %s.", err))
+		"Two instances have the name of the same member. Rename or destroy one of them in the service's console, then "+
+			"import again: %s.", err))
 }

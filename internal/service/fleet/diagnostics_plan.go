@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,8 +22,8 @@ func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []f
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
-		"replacement or destruction loses the disk of the member:"+tfkit.Lines(existing, func(c fleet.Change) tfkit.Text {
-		return slotText(c.Slot) + ": " + reason(plan, c)
+		"replacement or destruction loses the disk of the member:"+slotLines(existing, func(c fleet.Change) slotLine {
+		return slotLine{slot: c.Slot, text: reason(plan, c)}
 	}))
 }
 
@@ -37,14 +38,14 @@ func (r *fleetResource) addTooFewOffers(
 	switch wait := plan.Wait(); {
 	case replaced > 0 && wait == 0 && (spec.All || offers.Found < min(count, replaced)):
 		add = tfkit.AddAttributeError
-		text += " A replacement destroys all members and their disks before it creates others, and would then lack some. " +
-			"Nothing was destroyed. With update = \"rolling\", members are replaced one after the other."
+		text += " A replacement destroys all members and their disks first, and would then lack some. Nothing was " +
+			"destroyed. Set update = \"rolling\" to replace members one after the other, or change offer_queries."
 	case wait > 0:
 		text += tfkit.Textf(" The apply waits for offers, at most %s (wait_for_offer).", wait)
 	case spec.All:
-		text += " With allocation = \"all\" the apply fails, unless an earlier run has created the members."
+		text += " With allocation = \"all\" the apply then fails. Change offer_queries, lower size, or set wait_for_offer."
 	default:
-		text += " The apply creates fewer members, unless an earlier run has created them."
+		text += " The apply then rents fewer members. Change offer_queries, lower size, or set wait_for_offer."
 	}
 	if offers.Matching == 0 {
 		text += tfinstance.Explain(ctx, r.Meta, spec.Queries)
@@ -54,18 +55,18 @@ func (r *fleetResource) addTooFewOffers(
 
 // offersText describes why there are fewer offers than needed.
 func offersText(spec fleet.Spec, offers failure.Offers, needed int) tfkit.Text {
-	text := tfkit.Textf("Offers needed: %d. Offers available for them now: %d. Offers that match the queries: %d.",
-		needed, offers.Found, offers.Matching)
+	text := tfkit.Textf("Offers needed: %d. Available: %d. Matching the queries: %d", needed, offers.Found,
+		offers.Matching)
 	if offers.Reserved > 0 {
-		text += tfkit.Textf(" Offers that other resources of this run use: %d.", offers.Reserved)
+		text += tfkit.Textf(", of which other resources of this run use %d", offers.Reserved)
 	}
 	switch {
 	case offers.OverBudget:
-		text += tfkit.Textf(" max_total_kop_h, %s, does not allow more.", tfkit.HourlyRubles(spec.MaxTotalKopH))
+		text += tfkit.Textf(". max_total_kop_h, %s, does not allow more", tfkit.HourlyRubles(spec.MaxTotalKopH))
 	case offers.Split:
-		text += " More offers match, but not with the same values of the arguments in same."
+		text += ". More offers match, but not with the same values of the arguments in same"
 	}
-	return text
+	return text + "."
 }
 
 func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64, lowered bool) {
@@ -81,22 +82,22 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, tot
 
 // addOtherMembers describes instances with the names of members. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
-	text := tfkit.Text("An apply takes those that an interrupted run of this fleet rented for slots without a member. " +
-		"The others, and all of them in a destruction, stay and are billed: raise size until they are members, import them " +
-		"(`terraform-provider-gpurent unmanaged --format import` prints the blocks), or destroy them in the service's " +
-		"console. Those that another resource or state has stay there: give them other names.")
+	text := tfkit.Text("The apply takes those that a killed run of this fleet rented. The others stay: raise size until " +
+		"they are members, import them (`terraform-provider-gpurent unmanaged --format import`), or destroy them in the " +
+		"service's console.")
 	if created {
-		text = "If an interrupted run of this configuration created them, an apply with the same arguments takes those in " +
-			"the slots below size that are younger than recover_within, and leaves the others alone. If another state manages " +
-			"a fleet with this name, choose a different name here. If this plan destroys that fleet because the resource was " +
-			"renamed, add a moved block from its old address to the new one, and if it is tainted, run `terraform untaint " +
-			"ADDRESS` (or `tofu untaint ADDRESS`): then all members stay."
+		text = "The apply takes those that a killed run of this configuration rented within recover_within. If another " +
+			"state has them, choose another name here. If the resource was renamed, add a moved block, and run `terraform untaint " +
+			"ADDRESS` (or `tofu untaint ADDRESS`) if the fleet is tainted: then all members stay."
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name),
-		"Active instances with such names that this fleet does not have:"+
-			tfkit.Lines(others, func(inst rental.Instance) tfkit.Text {
-				return tfkit.Textf("%s (%s)", inst.ID, inst.NameString())
-			})+"\n\n"+text)
+	var burn int64
+	names := make([]string, len(others))
+	for i, inst := range others {
+		names[i] = fmt.Sprintf("%s (%s)", inst.ID, inst.NameString())
+		burn += inst.BurnKopH()
+	}
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf(
+		"This fleet does not have these active instances, which cost %s: %s.\n\n%s", tfkit.HourlyRubles(burn), names, text))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {
@@ -107,5 +108,5 @@ func addNullQuery(diags *diag.Diagnostics, index int) {
 
 func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
 	tfkit.AddAttributeError(diags, path.Root("min_ready"), tfkit.Summaryf(summaryMinReady), tfkit.Textf(
-		"min_ready is %d, and size is %d. No apply could succeed.", minReady, size))
+		"min_ready is %d, and size is %d, so that no apply could succeed. Lower min_ready, or raise size.", minReady, size))
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,8 +26,8 @@ func TestAddResult(t *testing.T) {
 	}{
 		"an unknown outcome": {
 			err: failure.Error{Kind: failure.OutcomeUnknown, Key: "key-1", Err: refused}, minimum: 1,
-			want: []string{"Error: Fleet train has too few ready members", "slot 0: ", "idempotency key key-1 is unknown",
-				"unmanaged", "connection reset", "apply again to continue"},
+			want: []string{"Error: Fleet train has too few ready members", "slot 0: ", "under the idempotency key key-1",
+				"unmanaged", "connection reset", "Apply again to continue"},
 		},
 		"a server of another state": {
 			err: failure.Error{Kind: failure.NotByKey, Instance: inst}, minimum: 1,
@@ -40,17 +41,16 @@ func TestAddResult(t *testing.T) {
 		},
 		"a server that was destroyed while it booted": {
 			err: failure.Error{Kind: failure.Gone}, member: inst, minimum: 1,
-			want: []string{"Error: Fleet train has too few ready members", "slot 0: instance ins_7 was destroyed outside " +
-				"Terraform"},
+			want: []string{"Error: Fleet train has too few ready members", "slot 0 (ins_7): destroyed outside Terraform"},
 		},
 		"a surplus member": {
 			err: failure.Error{Kind: failure.NotDestroyed, Err: refused}, member: inst, members: make([]fleet.Member, 2),
-			want: []string{"Error: Fleet train has too many members", "instance ins_7 could not be destroyed and may be billed"},
+			want: []string{"Error: Fleet train has too many members", "slot 0 (ins_7): not destroyed, and may be billed"},
 		},
 		"too few offers, and min_ready": {
 			err: failure.Error{Kind: failure.NoOffer},
 			want: []string{"Warning: Fleet train is not complete", "slot 0: no offer is left",
-				"The next plan contains the rest"},
+				"The next apply continues"},
 		},
 	} {
 		var diags diag.Diagnostics
@@ -69,5 +69,36 @@ func TestAddResult(t *testing.T) {
 		if len(diags) != 1 || !strings.HasPrefix(text, test.want[0]) || strings.Contains(text, "othing was rented") {
 			t.Errorf("%s: %d diagnostics: %s", name, len(diags), text)
 		}
+	}
+}
+
+// Equal reasons are one line, also if ids in them differ. The message contains the price of the members.
+func TestAddResult_GroupsSlots(t *testing.T) {
+	o := outcome{created: true, Spec: fleet.Spec{Name: "train", Size: 30, MinReady: 30, State: rental.DesiredRunning}}
+	for slot := range 8 {
+		o.Members = append(o.Members, fleet.Member{Slot: slot, Instance: rental.Instance{
+			ID: fmt.Sprintf("ins_%d", slot), Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 15425}}})
+	}
+	for slot := 8; slot < 30; slot++ {
+		err := failure.Error{Kind: failure.NoOffer}
+		member := fleet.Member{Slot: slot}
+		if slot == 9 || slot == 12 {
+			member.Instance.ID = fmt.Sprintf("ins_%d", slot)
+			err = failure.Error{Kind: failure.NotDestroyed, Err: &rental.Error{
+				Method: "DELETE", Path: "/instances/" + member.Instance.ID, Status: 500, Code: rental.CodeInternal, Message: "no",
+				RequestID: fmt.Sprintf("req_%d", slot)}}
+		}
+		o.Failures = append(o.Failures, fleet.Failure{Slot: slot, Member: member, Err: &err})
+	}
+	var diags diag.Diagnostics
+	new(fleetResource).addResult(t.Context(), &diags, o)
+	want := `8 of 30 members are ready, and the fleet costs 1,234.00_₽ per hour (900,820.00_₽ per month):
+  slots 8, 10, 11, 13 to 29: no offer is left
+  slots 9, 12 (ins_9, ins_12): not destroyed, and may be billed: DELETE /instances/ins_9: 500 internal: ` +
+		`no (request id req_9)
+
+min_ready is 30. To stop paying, destroy the fleet. The fleet is tainted: `
+	if detail := strings.ReplaceAll(diags[0].Detail(), "\u00a0", "_"); !strings.HasPrefix(detail, want) {
+		t.Errorf("got\n%s\nwant\n%s", detail, want)
 	}
 }

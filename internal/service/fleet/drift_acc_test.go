@@ -27,20 +27,20 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	env, _, w := createLimited(t, 4, 3)
 	before := members(w)
 	status(t, env, before["2"], "failed")
-	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2: failed, is replaced", "!slot 0")
+	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2: failed: replaced", "!slot 0")
 	status(t, env, before["0"], "failed")
 	output, err := w.Try("apply", "-no-color", "plan")
 	if err != nil {
 		t.Error(err) // min_ready is 1
 	}
-	contains(t, output, "Ready members: 2 of 3.",
-		"slot 0: instance "+before["0"]+" is failed now, and the plan did not show that it is destroyed: it stays until the "+
+	contains(t, output, "2 of 3 members are ready",
+		"slot 0 ("+before["0"]+"): failed now, and the plan did not show its destruction: kept until the "+
 			"next apply")
 	now := members(w)
 	if now["0"] != before["0"] || now["1"] != before["1"] || now["2"] == before["2"] {
 		t.Errorf("%v, before %v", now, before)
 	}
-	contains(t, w.Run("apply", "-no-color", "-auto-approve"), "slot 0: failed, is replaced")
+	contains(t, w.Run("apply", "-no-color", "-auto-approve"), "slot 0: failed: replaced")
 	if kept(now, members(w)) != 2 || len(members(w)) != 3 {
 		t.Errorf("%v, before %v", members(w), now)
 	}
@@ -105,7 +105,7 @@ func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 	}
 	fault(ids["0"], http.StatusNotFound)
 	w.Configure(strings.Replace(provider, "127.0.0.1", "localhost", 1) + plain(2, 20))
-	contains(t, w.Run("plan", "-no-color"), "slot 0: no longer exists, another one is rented")
+	contains(t, w.Run("plan", "-no-color"), "slot 0: not found: another one is rented")
 	fault(ids["1"], http.StatusForbidden)
 	output, err := w.Try("destroy", "-auto-approve", "-no-color", "-refresh=false")
 	contains(t, output, "Cannot find instance "+ids["0"], "of fleet train", "It was created at")

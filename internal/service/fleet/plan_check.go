@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -191,19 +190,19 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Stop:
 		return "stopped, because desired_state is \"stopped\""
 	case fleet.Start:
-		return tfkit.Textf("%s, is started", statusText(inst))
+		return tfkit.Textf("%s: started", statusText(inst))
 	case fleet.Wait:
 		if inst.Status == rental.StatusRunning {
-			return "running, but was not ready last time, the apply waits for it"
+			return "running, but not ready last time: the apply waits"
 		}
-		return tfkit.Textf("%s, the apply waits for it", statusText(inst))
+		return tfkit.Textf("%s: the apply waits", statusText(inst))
 	case fleet.Replace:
-		return tfkit.Textf("%s, is replaced", statusText(inst))
+		return tfkit.Textf("%s: replaced", statusText(inst))
 	case fleet.Update:
 		return updateReason(plan, change.Order)
 	case fleet.Create:
 	}
-	return "no longer exists, another one is rented"
+	return "not found: another one is rented"
 }
 
 // updateReason names the arguments in which a member differs from the plan, without the values of strings, which may be
@@ -211,21 +210,21 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 func updateReason(plan model, made rental.InstanceCreate) tfkit.Text {
 	var reasons []string
 	if made.Template != "" && made.Template != plan.Template.ValueString() {
-		reasons = append(reasons, "its template changes")
+		reasons = append(reasons, "template changes")
 	}
 	if size := plan.DiskGB.ValueInt64(); made.DiskGB != 0 && made.DiskGB != size {
-		reasons = append(reasons, fmt.Sprintf("its disk_gb is %d instead of %d", made.DiskGB, size))
+		reasons = append(reasons, fmt.Sprintf("disk_gb is %d instead of %d", made.DiskGB, size))
 	}
 	if made.Type != "" && string(made.Type) != plan.Type.ValueString() {
-		reasons = append(reasons, "its type changes")
+		reasons = append(reasons, "type changes")
 	}
 	if image := plan.Image.ValueString(); isCustom(plan) && made.Image != "" && !rental.SameImage(made.Image, image) {
-		reasons = append(reasons, "its image changes")
+		reasons = append(reasons, "image changes")
 	}
 	if len(reasons) == 0 {
-		return "is replaced, because its arguments change"
+		return "replaced, because arguments change"
 	}
-	return tfkit.Textf("is replaced, because %s", strings.Join(reasons, ", and "))
+	return tfkit.Textf("replaced, because %s", strings.Join(reasons, ", and "))
 }
 
 // statusText returns the status of an instance, and why it stopped.
@@ -235,5 +234,3 @@ func statusText(inst rental.Instance) tfkit.Text {
 	}
 	return tfkit.Textf("%s", inst.Status)
 }
-
-func slotText(slot int) tfkit.Text { return tfkit.Text("slot " + strconv.Itoa(slot)) }

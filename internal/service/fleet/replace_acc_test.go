@@ -195,15 +195,15 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	if err == nil {
 		t.Fatal(output)
 	}
-	contains(t, output, "too few ready members", "was not ready in time, status",
-		"ready_when.log_pattern is not met", "marked tainted", "terraform untaint ADDRESS")
+	contains(t, output, "too few ready members", "not ready in time, status",
+		"ready_when.log_pattern is not met", "is tainted", "terraform untaint ADDRESS")
 	before := members(w)
 	contains(t, w.Run("plan", "-no-color"), "must be replaced", "Instances have the names of members",
 		"terraform untaint ADDRESS")
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy",
-			"slot 0: running, but was not ready last time, the apply waits for it", "slot 1:",
+			"slots 0, 1: running, but not ready last time: the apply waits",
 			"!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
@@ -220,7 +220,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	contains(t, w.Run("plan", "-no-color"), "No changes.")
 	// The members have kept what they were created with.
 	w.Configure(provider + plain(2, 30, `update = "rolling"`))
-	contains(t, w.Run("plan", "-no-color"), "slot 0: is replaced, because its disk_gb is 20 instead of 30")
+	contains(t, w.Run("plan", "-no-color"), "slot 0: replaced, because disk_gb is 20 instead of 30")
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)
@@ -235,7 +235,7 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	const order, larger = `"template":"pytorch","disk_gb":20`, `"template":"pytorch","disk_gb":40`
 	before := rent(env, order, larger, order)
 	w := env.Workspace(provider + plain(3, 20) + importBlock)
-	contains(t, w.Run("plan", "-no-color"), "slot 1: is replaced, because its disk_gb is 40 instead of 20", "!slot 0",
+	contains(t, w.Run("plan", "-no-color"), "slot 1: replaced, because disk_gb is 40 instead of 20", "!slot 0",
 		"!slot 2")
 	w.Run("apply", "-auto-approve")
 	if now := members(w); now["0"] != before["train-0"] || now["1"] == before["train-1"] || now["2"] != before["train-2"] {

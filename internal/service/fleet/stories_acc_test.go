@@ -61,7 +61,7 @@ func TestAccFleet_heals(t *testing.T) {
 	env.Delete("instances/" + before["2"])
 	env.Post("instances/"+before["3"]+"/stop", "")
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Fleet train changes existing members",
-		"slot 1: failed, is replaced", "slot 2: ", "slot 3: stop", "!slot 0: ")
+		"slot 1: failed: replaced", "slot 2: ", "slot 3: stop", "!slot 0: ")
 	now := members(w)
 	if kept(before, now) != 2 || now["0"] != before["0"] || now["3"] != before["3"] || len(now) != 4 {
 		t.Errorf("%v, before %v", now, before)
@@ -101,8 +101,8 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config: env.Config(config(8, all)),
-			ExpectError: regexp.MustCompile(`slot\s+7:\s+no\s+offer\s+is\s+left\s+Offers\s+needed:\s+8\.\s+` +
-				`Offers\s+available\s+for\s+them\s+now:\s+7`),
+			ExpectError: regexp.MustCompile(`slots\s+0\s+to\s+7:\s+no\s+offer\s+is\s+left\s+` +
+				`Offers\s+needed:\s+8\.\s+Available:\s+7\.`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
@@ -130,7 +130,7 @@ func TestAccFleet_minReadyZero(t *testing.T) {
 	withheld := limitOffers(t, env, 0)
 	w := env.Workspace(env.Provider() + plain(2, 20, "min_ready = 0"))
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Warning: Fleet train is not complete",
-		"Ready members: 0 of 2.", "The next plan contains the rest")
+		"0 of 2 members are ready", "The next apply continues")
 	contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy")
 	available(t, env, true, withheld...)
 	w.Run("apply", "-auto-approve")
