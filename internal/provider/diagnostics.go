@@ -56,11 +56,9 @@ func addUnusableConfig(diags *diag.Diagnostics, address, key setting, err error)
 
 func addNoAddressForKey(diags *diag.Diagnostics) {
 	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryNoAddressForKey),
-		"The API key comes from the environment variable "+EnvAPIKey+". The provider sends it only to an address from the "+
-			"provider argument base_url or the environment variable "+EnvBaseURL+", never to the address in the credentials "+
-			"file, which may be that of another service.\n\n"+
-			"Set "+EnvBaseURL+" or base_url to the address of the service that issued the key, or unset "+EnvAPIKey+" to use "+
-			"the login in the credentials file.")
+		"The provider does not send this key to the address in the credentials file, which may be that of another service. "+
+			"Set "+EnvBaseURL+" or the provider argument base_url to the address of the service that issued the key, or unset "+
+			EnvAPIKey+" to use the login in the credentials file.")
 }
 
 func addNoAddress(diags *diag.Diagnostics, location string) {
@@ -75,15 +73,15 @@ func addCredentialsFile(diags *diag.Diagnostics, err error) {
 
 // addOtherKey warns that an apply has used the key of another source than api_key.
 func addOtherKey(diags *diag.Diagnostics, source tfkit.Text) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherKey, source), tfkit.Textf("The provider argument api_key is not "+
-		"known, because it depends on a resource that does not exist, such as an API key that has expired. This apply "+
-		"uses the key from %s instead.", source))
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherKey, source), tfkit.Textf("The provider argument api_key depends "+
+		"on a resource that does not exist, such as an API key that has expired. This apply uses the key from %s instead. "+
+		"Check that it is of the same account.", source))
 }
 
 // addUnknownAtApply reports that an apply has no address or no key.
 func addUnknownAtApply(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url or api_key is not "+
-		"known, because it depends on a resource that does not exist, such as an API key that has expired, and there is no "+
-		"other key. Nothing was changed. Set base_url to the address of the service, and "+EnvAPIKey+" to a key of the "+
-		"same account, or first apply the resource that it depends on, with -target, and then run again.")
+	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url or api_key "+
+		"depends on a resource that does not exist, such as an API key that has expired, and there is no other key. Nothing "+
+		"was changed. First apply that resource with -target. Or set base_url to the address of the service, and "+EnvAPIKey+
+		" to a key of the same account. Then run again.")
 }

@@ -198,7 +198,7 @@ func readsNothing(t *testing.T, p plugin) {
 	resp, err := p.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{
 		TypeName: kind, Config: acctest.Pack(t, config),
 	})
-	if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), "such as the name") {
+	if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), "argument of the ephemeral resource") {
 		t.Errorf("an ephemeral key: %s", texts(resp.Diagnostics))
 	}
 }

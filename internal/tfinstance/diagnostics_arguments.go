@@ -32,19 +32,21 @@ func (a Arguments) CheckWait(diags *diag.Diagnostics, argument tfkit.Text, timeo
 // the user lowered the cap.
 func WarnAboveCap(diags *diag.Diagnostics, limit int64, instances []rental.Instance) {
 	var above []string
+	var total int64
 	for _, inst := range instances {
 		price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
 		if limit > 0 && price > limit && inst.BillsGPU() {
-			above = append(above, string(tfkit.Textf("%s (%s)", inst.ID, tfkit.HourlyRubles(price))))
+			above = append(above, string(tfkit.Textf("%s (%s)", inst.ID, tfkit.Rubles(price))))
+			total += price
 		}
 	}
 	if len(above) == 0 {
 		return
 	}
 	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap), tfkit.Textf(
-		"Prices without the disk: %s. The cap is %s, and is compared when an instance is created or started, so this apply "+
-			"does not stop them. To end the cost, set desired_state = \"stopped\" or destroy them. To accept the prices, "+
-			"raise max_price_kop_h.", above, tfkit.HourlyRubles(limit)))
+		"These instances cost %s without disks, and the cap is %s: %s. The cap applies when an instance is created or "+
+			"started, so this apply does not stop them. Set desired_state = \"stopped\", destroy them, or raise "+
+			"max_price_kop_h.", tfkit.HourlyRubles(total), tfkit.Rubles(limit)+" per hour for each", above))
 }
 
 func addNotAPattern(diags *diag.Diagnostics, at path.Path, reason syntax.ErrorCode) {

@@ -37,18 +37,16 @@ func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, de
 // AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with
 // the address of one.
 func AddTwoObjects(diags *diag.Diagnostics, id string, one, other lifecycle.Object) {
-	text := "The resource of this message and " + objectText(other) + " have the same instance, so a change or a " +
-		"destruction of one would concern both. Nothing was changed. Remove the one that must not have it from the state, " +
-		"which keeps the instance:\n  terraform state rm ADDRESS\n"
+	text := "This resource and " + objectText(other) + " have the same instance. Nothing was changed. Run `terraform " +
+		"state rm ADDRESS` for the one that must not have it, which keeps the instance. "
 	resourceType, key := "gpurent_instance", id
 	if one.Fleet != "" {
 		resourceType, key = "gpurent_fleet", one.Fleet
 		text += "For a fleet, that removes all its members from the state. "
 	}
 	if block, ok := tfkit.ImportBlock(resourceType, key); ok && one.Fleet == other.Fleet {
-		text += tfkit.Textf("Both addresses:\n  terraform state list -id=%s\nIf there is only one, its second object is "+
-			"deposed, and state rm removes both: then add this block with the address, and plan again:\n\n", tfkit.Text(key)) +
-			block
+		text += tfkit.Textf("`terraform state list -id=%s` prints both addresses. If it prints one, state rm removes both "+
+			"objects: then add this block with the address, and plan again:\n\n", tfkit.Text(key)) + block
 	}
 	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text)
 }
@@ -67,19 +65,18 @@ func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther), tfkit.Textf("Another resource of this run has %s. They "+
-		"were not changed or destroyed, and do not belong to this resource any more. If you renamed the resource, add a "+
-		"moved block next time. To replace instances with create_before_destroy, change the key (of a fleet, the name) with "+
-		"each replacement.", ids))
+		"were not changed or destroyed, and do not belong to this resource any more. If you rename a resource, add a moved "+
+		"block. With create_before_destroy, change the key (of a fleet, the name) with each replacement.", ids))
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
 func NotLostText(e failure.Error) tfkit.Text {
-	created := tfkit.Textf("%s ago, and recover_within is %s", e.Age.Round(time.Second), e.Within)
+	created := tfkit.Textf("%s ago (recover_within is %s)", e.Age.Round(time.Second), e.Within)
 	if e.Age == 0 {
 		created = "at an unknown time"
 	}
 	return tfkit.Textf("instance %s (%s, %s) was created %s: another state may have it",
-		e.Instance.ID, e.Instance.Status, tfkit.HourlyRubles(e.Instance.BurnKopH()), created)
+		e.Instance.ID, e.Instance.Status, tfkit.Rubles(e.Instance.BurnKopH())+" per hour", created)
 }
 
 // CreatedText describes when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".

@@ -20,11 +20,14 @@ const (
 	summaryTemplateReplaces = "%s is replaced because its template changes"
 )
 
-func addNoTemplate(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate),
-		"Neither the catalog nor this account has a template with the slug in template. The data source "+
-			"gpurent_templates lists all templates. The list of the API may lack a template that was created less than a "+
-			"minute ago: then plan again later.")
+// addNoTemplate does not print the slug, which may be sensitive. nearest are similar ones.
+func addNoTemplate(diags *diag.Diagnostics, nearest []string) {
+	text := tfkit.Text("Neither the catalog nor this account has a template with the slug in template. ")
+	if len(nearest) > 0 {
+		text += tfkit.Textf("Similar slugs: %s. ", nearest)
+	}
+	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), text+
+		"The data source gpurent_templates lists all. If the template was created less than a minute ago, plan again later.")
 }
 
 func addOtherImage(diags *diag.Diagnostics, templateImage string) {
@@ -41,8 +44,8 @@ func addDiskBelowMinimum(diags *diag.Diagnostics, minimum, disk int64) {
 
 func addNoSSHKeys(diags *diag.Diagnostics) {
 	tfkit.AddAttributeWarning(diags, path.Root("ssh_key_ids"), tfkit.Summaryf(summaryNoSSHKeys),
-		"The template is used over SSH, the account has no SSH key, and ssh_key_ids has none. Keys cannot be attached "+
-			"later, so nobody could log in to the instance. Create a gpurent_ssh_key and add its id to ssh_key_ids.")
+		"The template is used over SSH, and the account has no SSH key. Keys cannot be attached later, so nobody could "+
+			"log in to the instance. Create a gpurent_ssh_key, and reference its id in ssh_key_ids.")
 }
 
 func addUnknownSSHKey(diags *diag.Diagnostics, replaces bool) {

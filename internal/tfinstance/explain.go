@@ -14,6 +14,9 @@ import (
 // explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
 const explainTimeout = 3 * time.Second
 
+// explainedQueries is the number of queries that a message explains at most.
+const explainedQueries = 3
+
 // explainedOffers is the number of offers that an explanation counts at most.
 const explainedOffers = 1000
 
@@ -22,7 +25,7 @@ const explainedOffers = 1000
 func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (text tfkit.Text) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
-	for i, query := range queries {
+	for i, query := range queries[:min(len(queries), explainedQueries)] {
 		selection := rental.OfferQuery{GPU: query.GPU, Type: query.Type}
 		offers, err := meta.Cache.OffersWithin(ctx, selection, explainedOffers, market.ListAge)
 		if err != nil {
@@ -33,6 +36,9 @@ func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (tex
 			text += tfkit.Textf("Query %d: ", i+1)
 		}
 		text += explanationText(query.OfferQuery, offers)
+	}
+	if more := len(queries) - explainedQueries; more > 0 {
+		text += tfkit.Textf("\n\n… and %d more queries", more)
 	}
 	return text
 }
@@ -51,7 +57,7 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 	if len(offers) == explainedOffers {
 		count = "more than " + count
 	}
-	text := "Available " + kind + ": " + count + ". Matches of each filter:"
+	text := "Available " + kind + ": " + count + ". Matches of each filter: "
 	var without tfkit.Text
 	filters := slices.DeleteFunc(query.Filters(), func(f rental.OfferFilter) bool { return f.Name == "gpu" })
 	for i, filter := range filters {
@@ -67,16 +73,19 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 				prices = append(prices, price)
 			}
 		}
-		text += tfkit.Textf("\n  %s: %d", filterText(filter), matching)
+		if i > 0 {
+			text += ", "
+		}
+		text += tfkit.Textf("%s: %d", filterText(filter), matching)
 		if len(prices) > 0 {
-			without += tfkit.Textf("\nWithout %s, %s: the cheapest costs %s.",
-				filter.Name, matchText(len(prices)), tfkit.HourlyRubles(slices.Min(prices)))
+			without += tfkit.Textf(" Without %s, %s, from %s per hour.", filter.Name, matchText(len(prices)),
+				tfkit.Rubles(slices.Min(prices)))
 		}
 	}
 	if without == "" {
-		without = "\nTo find an offer, change at least two of these filters."
+		without = " To find an offer, change at least two of these filters."
 	}
-	return text + without
+	return text + "." + without
 }
 
 func matchText(offers int) tfkit.Text {
@@ -89,7 +98,7 @@ func matchText(offers int) tfkit.Text {
 // filterText names a filter, with its value if that is a number or a Boolean. A text may be sensitive.
 func filterText(filter rental.OfferFilter) tfkit.Text {
 	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
-		return tfkit.Textf("%s = %s", filter.Name, tfkit.HourlyRubles(kopH))
+		return tfkit.Textf("%s = %s per hour", filter.Name, tfkit.Rubles(kopH))
 	}
 	_, notNumber := strconv.ParseFloat(filter.Value, 64)
 	_, notBool := strconv.ParseBool(filter.Value)

@@ -8,15 +8,12 @@ import (
 
 // OffersText describes the offers that match the queries of a failed creation.
 func OffersText(e failure.Offers) tfkit.Text {
-	text := tfkit.Textf("%d offers match the query", e.Matching)
-	if e.Reserved > 0 {
-		text += tfkit.Textf(
-			", %d of them are used by other instances of this run, or were not available a moment ago",
-			e.Reserved,
-		)
-	}
+	text := tfkit.Textf("Offers that match the query: %d", e.Matching)
 	if e.Tried > 0 {
-		text += tfkit.Textf(", %d were tried and were no longer available or cost more", e.Tried)
+		text += tfkit.Textf("; tried, and not available or more expensive then: %d", e.Tried)
+	}
+	if e.Reserved > 0 {
+		text += tfkit.Textf("; used by other instances of this run, or not available a moment ago: %d", e.Reserved)
 	}
 	return text + "."
 }

@@ -30,7 +30,11 @@ func CheckGPUs(ctx context.Context, meta *tfkit.Meta, at path.Path, slugs []stri
 	all := len(slugs)
 	unknown := slices.DeleteFunc(slugs, func(slug string) bool { return mayExist(listing, slug) })
 	if len(unknown) > 0 {
-		addUnknownGPUs(diags, at, len(unknown), all, nearestSlugs(unknown, listing.Items))
+		models := make([]string, len(listing.Items))
+		for i, model := range listing.Items {
+			models[i] = model.Slug
+		}
+		addUnknownGPUs(diags, at, len(unknown), all, nearestSlugs(unknown, models))
 	}
 }
 
@@ -53,19 +57,19 @@ func mayExist(listing *rental.Listing[rental.GPUModel], slug string) bool {
 // maxNearest is how many slugs nearestSlugs returns for each unknown one.
 const maxNearest = 3
 
-// nearestSlugs returns the slugs of the models that each unknown slug resembles most.
-func nearestSlugs(unknown []string, models []rental.GPUModel) (nearest []string) {
+// nearestSlugs returns the known slugs that each unknown one resembles most.
+func nearestSlugs(unknown, known []string) (nearest []string) {
 	for _, slug := range unknown {
 		wanted := plainSlug(slug)
-		distance := func(m rental.GPUModel) int { return distance(wanted, plainSlug(m.Slug)) }
-		sorted := tfkit.SortedFunc(models, func(a, b *rental.GPUModel) int {
-			return cmp.Or(distance(*a)-distance(*b), strings.Compare(a.Slug, b.Slug))
+		distance := func(slug string) int { return distance(wanted, plainSlug(slug)) }
+		sorted := slices.SortedFunc(slices.Values(known), func(a, b string) int {
+			return cmp.Or(distance(a)-distance(b), strings.Compare(a, b))
 		})
-		for _, model := range sorted[:min(len(sorted), maxNearest)] {
-			if distance(model) <= len(wanted)/2 && !slices.Contains(nearest, model.Slug) {
-				nearest = append(nearest, model.Slug)
+		for _, slug := range sorted[:min(len(sorted), maxNearest)] {
+			if distance(slug) <= len(wanted)/2 && !slices.Contains(nearest, slug) {
+				nearest = append(nearest, slug)
 			}
-			if distance(model) == 0 {
+			if distance(slug) == 0 {
 				break
 			}
 		}

@@ -3,15 +3,10 @@ package tfinstance
 import (
 	"slices"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 func TestNearestSlugs(t *testing.T) {
-	var models []rental.GPUModel
-	for _, slug := range []string{"h100_sxm", "a100_80gb", "rtx_3090", "rtx_4090", "rtx_4070_ti", "rtx_5090", "t4"} {
-		models = append(models, rental.GPUModel{Slug: slug})
-	}
+	models := []string{"h100_sxm", "a100_80gb", "rtx_3090", "rtx_4090", "rtx_4070_ti", "rtx_5090", "t4"}
 	for _, test := range []struct{ unknown, want []string }{
 		{[]string{"RTX4090"}, []string{"rtx_4090"}},
 		{[]string{"rtx-4090"}, []string{"rtx_4090"}},

@@ -32,7 +32,7 @@ func CheckTemplate(
 		meta.WarnUnchecked(err, diags)
 		return // the API validates the request at apply
 	case !found:
-		addNoTemplate(diags)
+		addNoTemplate(diags, nearestTemplates(ctx, meta, slug))
 		return
 	}
 	if hasOwnImage && !rental.SameImage(template.Image, image) {
@@ -47,12 +47,25 @@ func CheckTemplate(
 	}
 }
 
+// nearestTemplates returns the slugs that an unknown one resembles most; none if the templates cannot be read.
+func nearestTemplates(ctx context.Context, meta *tfkit.Meta, slug string) []string {
+	templates, err := meta.Cache.Templates.List(ctx)
+	if err != nil {
+		return nil
+	}
+	slugs := make([]string, len(templates.Items))
+	for i, template := range templates.Items {
+		slugs[i] = template.Slug
+	}
+	return nearestSlugs([]string{slug}, slugs)
+}
+
 // checkSSHKeys reports ids that the account does not have: an error if the creation replaces an instance. It warns if
-// nobody could log in to an instance: needsKey, ids is empty or omitted, and the account has no key.
+// nobody could log in to an instance: needsKey, ids is omitted, and the account has no key.
 func checkSSHKeys(
 	ctx context.Context, meta *tfkit.Meta, ids types.Set, needsKey, replaces bool, diags *diag.Diagnostics,
 ) {
-	if none := len(ids.Elements()) == 0; ids.IsUnknown() || none && !needsKey {
+	if none := len(ids.Elements()) == 0; ids.IsUnknown() || none && (!needsKey || !ids.IsNull()) {
 		return
 	}
 	keys, err := meta.Cache.SSHKeys.List(ctx)

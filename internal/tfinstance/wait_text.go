@@ -32,7 +32,7 @@ const LogTimeout = 3 * time.Second
 
 // lastLogLines is the number of startup log lines in a message, and maxLogLine the number of characters of each.
 const (
-	lastLogLines = 10
+	lastLogLines = 5
 	maxLogLine   = 300
 )
 
@@ -42,7 +42,11 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	if inst.Status == "" {
 		return "The API did not return the instance before that, so nothing was requested."
 	}
-	text := tfkit.Textf("Last seen: status %q, desired state %q.%s", inst.Status, inst.DesiredState, missingText(inst))
+	text := tfkit.Textf("Last seen: status %q, desired state %q", inst.Status, inst.DesiredState)
+	if burn := inst.BurnKopH(); burn > 0 {
+		text += ", costs " + tfkit.HourlyRubles(burn)
+	}
+	text += "." + missingText(inst)
 	if inst.StopReason != nil {
 		text += "\n" + StopAdvice(*inst.StopReason)
 	}

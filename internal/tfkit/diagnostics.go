@@ -28,17 +28,15 @@ const (
 func addConfigUnknown(diags *diag.Diagnostics) {
 	AddError(diags, Summaryf(summaryConfigUnknown),
 		"base_url or api_key of the provider depends on a resource that this run has not created yet, so that no request "+
-			"can be sent. First apply that resource with -target. What depends on the resource is read or opened at the apply "+
-			"instead: add it to depends_on of a data source, or use it in an argument of an ephemeral resource, such as the "+
-			"name.")
+			"can be sent. First apply that resource with -target. Or add it to depends_on of the data source, or use it in an "+
+			"argument of the ephemeral resource: then the apply reads or opens it later.")
 }
 
 func addMissingKey(diags *diag.Diagnostics) {
 	AddError(diags, Summaryf(summaryMissingKey),
-		"This needs an API key. Log in with \"terraform-provider-gpurent login\", which "+
-			"stores a key in the credentials file (credentials.json in the gpurent folder of your user configuration). Or "+
-			"create a key in the service's console and set the provider argument api_key or the environment variable "+
-			"GPURENT_API_KEY.")
+		"This needs an API key. Log in with \"terraform-provider-gpurent login\". Or "+
+			"create a key in the service's console, and set the environment variable GPURENT_API_KEY or the provider argument "+
+			"api_key.")
 }
 
 func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
@@ -49,7 +47,8 @@ func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
 func addNotRefreshed(diags *diag.Diagnostics) {
 	AddWarning(diags, Summaryf(summaryNotRefreshed),
 		"base_url or api_key of the provider depends on a resource that this run "+
-			"has not created yet, so the object was not read. The plan uses the values of the state.")
+			"has not created yet, so the object was not read. The plan uses the values of the state. Nothing to do: the next "+
+			"plan reads it.")
 }
 
 // addUnknownOrigin reports that an object was not found, and that the state does not contain its account.
@@ -60,8 +59,7 @@ func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
 
 // originAdvice is what to do about an object that may belong to another account.
 const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of " +
-	"its account, then run again. If it is really gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) " +
-	"with the address of this resource."
+	"its account, then run again. If it is gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
 
 // addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
 // address of this run belong to.
@@ -87,9 +85,8 @@ func missingText(kind Text, ids []string) Text {
 }
 
 func addUnchecked(diags *diag.Diagnostics, err error) {
-	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check the templates, the offers, the "+
-		"names and the balance for the new resources of this configuration. An apply does not succeed until the API can be "+
-		"reached: check base_url, the network and the proxy, then plan again.", err))
+	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check templates, offers, names and the "+
+		"balance for new resources. An apply needs the API: check base_url, the network and the proxy, then plan again.", err))
 }
 
 func addMissing(diags *diag.Diagnostics, all Text) {

@@ -47,10 +47,9 @@ const isOwnKey = " is the key that this provider uses, judging by its first char
 // addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
 func addNotRevoked(diags *diag.Diagnostics, subject tfkit.Text) {
 	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), tfkit.Summaryf(summaryOwnNotRevoked),
-		subject+isOwnKey+". After its revocation every later request fails, and instances that the run has not destroyed "+
-			"yet are still billed. Configure the provider with another API key. To keep the key, remove it from the state "+
-			"with \"terraform state rm\" or a removed block with destroy = false. To revoke it anyway, set "+
-			"allow_self_revoke = true and apply that before you destroy or replace the key.")
+		subject+isOwnKey+". After its revocation every later request fails, and instances are still billed. Configure the "+
+			"provider with another API key. To keep the key, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`). "+
+			"To revoke it anyway, first set allow_self_revoke = true and apply that.")
 }
 
 func addWillBeRevoked(diags *diag.Diagnostics, key model) {
@@ -68,9 +67,8 @@ func addNotRotated(diags *diag.Diagnostics, key model) {
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
 	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryRotatedForUnknown),
 		tfkit.Textf(
-			"%s may be due for rotation, but rotate_before_days is known only after apply. Terraform cannot postpone the "+
-				"decision, so this plan replaces the key. To keep it, first apply what rotate_before_days depends on (-target), "+
-				"then plan again.", subjectOf(key)))
+			"%s may be due for rotation, but rotate_before_days is known only after apply, so this plan replaces the key. To "+
+				"keep it, first apply what rotate_before_days depends on (-target), then plan again.", subjectOf(key)))
 }
 
 func subjectOf(key model) tfkit.Text {
@@ -79,7 +77,8 @@ func subjectOf(key model) tfkit.Text {
 
 func addUnreadablePrivate(diags *diag.Diagnostics) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReadPrivate),
-		"Its private data cannot be read. The key is revoked when this run ends.")
+		"The private data of this ephemeral key cannot be read. The provider revokes the key when this run ends. If the "+
+			"key is still in the service's console then, revoke it there.")
 }
 
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the

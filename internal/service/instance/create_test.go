@@ -226,7 +226,7 @@ func TestCreate_WaitEnds(t *testing.T) {
 		"timeouts", map[string]any{"create": "300ms"})
 	_, diags := tf.applyPlan(tf.plan(nil, config))
 	expectDiags(t, "the apply", diags, "Nothing was rented before timeouts.create expired",
-		"Without max_price_kop_h, ", "the cheapest costs")
+		"Without max_price_kop_h, ", "offers match, from ")
 	expectCount(t, env, 0, 0)
 }
 

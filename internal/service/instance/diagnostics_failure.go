@@ -42,8 +42,8 @@ const (
 )
 
 // untaint describes how to keep an instance that was marked tainted.
-const untaint tfkit.Text = "To keep the instance and continue to wait for it, run `terraform untaint ADDRESS` (or " +
-	"`tofu untaint ADDRESS`) with the address of this resource, as the message above shows it, and apply again."
+const untaint tfkit.Text = "To keep it and continue to wait, run `terraform untaint ADDRESS` (or `tofu untaint " +
+	"ADDRESS`), and apply again."
 
 // createArguments are the arguments that an error of the API about a creation can concern.
 var createArguments = []string{argOfferID, "template", "disk_gb", "name", argSSHKeyIDs, "type", "image"}
@@ -118,18 +118,16 @@ func interruptedText(e failure.Error) tfkit.Text {
 }
 
 func outcomeUnknownText(e failure.Error) tfkit.Text {
-	text := tfkit.Textf("%s\n\nThe request may have succeeded: its response was lost, and the retries did not return "+
-		"one. ", e.Err)
+	text := tfkit.Textf("%s\n\nAn instance may have been rented: the response was lost. ", e.Err)
 	if e.ConfiguredKey != "" {
 		text += tfkit.Textf("Set idempotency_key = %q in this resource. ", e.ConfiguredKey)
 	}
 	if e.Within == 0 {
 		text += "recover_within is 0s: set a longer time. "
 	}
-	return text + tfkit.Textf("Apply again, before recover_within is over: the apply recovers the instance if it was "+
-		"created, and creates it if not. Later, the error of the apply names it. Before you destroy or remove this resource "+
-		"instead, run `terraform-provider-gpurent unmanaged`: it lists the instance if it exists. The request had the "+
-		"idempotency key %s.", e.Key)
+	return text + tfkit.Textf("Apply again within recover_within: the apply recovers the instance if it exists, and "+
+		"creates it if not. Before you destroy or remove this resource instead, run `terraform-provider-gpurent unmanaged`, "+
+		"which lists it. The idempotency key is %s.", e.Key)
 }
 
 // explainNoOffer explains why no offer matches the queries of a failed creation; empty after other errors.
@@ -157,8 +155,10 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	detail += explanation + "\n\n"
 	advice := tfkit.Text("Apply again.")
 	if e.Offers.Listed {
-		advice = "Remove filters from the query, add fallback_queries, raise max_price_kop_h or max_attempts, or wait " +
-			"longer with wait_for_offer: offers change about every minute."
+		advice = widenQuery + " To wait longer for an offer, raise wait_for_offer."
+		if e.Offers.Tried > 0 {
+			advice += " To try more offers, raise max_attempts."
+		}
 	}
 	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
 }
@@ -166,38 +166,34 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 	inst := e.Instance
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
-		"Instance %s (status %q) was created under the key of this resource before, and differs from the configuration: its "+
-			"%s. Nothing was rented. Instance %s was not changed and is billed (%s).\n\nTo keep it here, restore the "+
-			"configuration with which it was created and apply again, or import it. If another state has it, choose another "+
-			"key here.",
-		inst.ID, inst.Status, tfinstance.DifferencesText(e.Differences), inst.ID, tfkit.HourlyRubles(inst.BurnKopH()),
+		"Instance %s (%s, %s) was created under the key of this resource before, and differs: its %s. Nothing was rented or "+
+			"changed. To keep it here, restore its arguments and apply again, or import it.\n\n",
+		inst.ID, inst.Status, tfkit.HourlyRubles(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences),
 	)+ownershipCauses)
 }
 
 // ownershipCauses are the usual causes of an instance that is not lost.
-var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key (or idempotency_prefix, or name) here",
+var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key, idempotency_prefix or name",
 	"change the key with each replacement")
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e failure.Error) {
 	text := "Nothing was rented, changed or destroyed: " + tfinstance.NotLostText(e) + ". "
 	if block, ok := tfkit.ImportBlock("gpurent_instance", e.Instance.ID); ok {
-		text += "If no other state has it, add this block with the address of this resource, and plan again:\n\n" + block
+		text += "If none has it, add this block with the address of this resource, and plan again:\n\n" + block
 	} else {
-		text += "If no other state has it, import it. " + noImportBlock
+		text += "If none has it, import it. " + noImportBlock
 	}
-	tfkit.AddAttributeError(
-		diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID), text+ownershipCauses)
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID),
+		text+"\n\n"+ownershipCauses)
 }
 
 // addInUse reports that the API returned an instance that another object of this run has.
 func addInUse(diags *diag.Diagnostics, e failure.Error) {
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryInUse, e.Instance.ID),
-		"The API returned it for this resource, most likely because another resource was created with the same key. Nothing "+
-			"was rented, changed or destroyed for this one. Set a different idempotency_key for each resource, for example "+
-			"with count.index or each.key. With idempotency_prefix, set a different name. If a resource was only renamed, add "+
-			"a moved block. With create_before_destroy, change the key with each replacement. Otherwise the response was "+
-			"wrong: check in the service's console whether there is an instance that is in no state.")
+		"The API returned it for this resource, most likely because both have the same key. Nothing was rented, changed or "+
+			"destroyed. Set a different idempotency_key (with idempotency_prefix, a different name) for each resource. If a "+
+			"resource was only renamed, add a moved block. With create_before_destroy, change the key with each replacement.")
 }
 
 // addRejected reports that a new instance costs too much or is not as ordered, and whether it was removed.
@@ -232,14 +228,12 @@ func removalText(e failure.Error) tfkit.Text {
 		return "The API accepted the request to destroy the instance. Apply again to try another offer, or change the " +
 			"arguments."
 	case failure.Stopped:
-		return "An earlier or another run created it with the same idempotency_key, or a request of this run whose " +
-			"response was lost: it was stopped. Only its disk is billed now. It is in the state and marked tainted: the next " +
-			"apply destroys it and creates another. To keep it, change the limit, run `terraform untaint ADDRESS` (or `tofu " +
-			"untaint ADDRESS`) with the address of this resource, and apply again. If another state has it, run `terraform " +
-			"state rm ADDRESS` here first."
+		return "It may be older than this run, so it was stopped and not destroyed: only its disk is billed. The next apply " +
+			"replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS` (or `tofu untaint " +
+			"ADDRESS`), and apply. If another state has it, run `terraform state rm ADDRESS` here."
 	default:
-		return tfkit.Textf("It could not be removed: %s\n\nThe instance is in the state, marked tainted, and billed. Apply "+
-			"again to destroy it, or destroy it in the service's console.", e.Err)
+		return tfkit.Textf("It could not be removed, and is billed: %s\n\nIt is in the state. Apply again to destroy it, or "+
+			"destroy it in the service's console.", e.Err)
 	}
 }
 
@@ -255,10 +249,9 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the idempotency key of this resource, " +
 		"most likely by a run that was killed before it saved it. No other instance was created.\n\n" +
-		"If another state, or another resource of this one, has it, remove this resource from the state before anything " +
-		"else, because both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) " +
-		"with its address, and set another idempotency_key (or idempotency_prefix, or name). With create_before_destroy " +
-		"and an unchanged key, nothing was replaced: keep the resource, and change the key for a replacement."
+		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
+		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
+		"create_before_destroy and an unchanged key, nothing was replaced: change the key."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
 }
 
@@ -279,13 +272,13 @@ func (r *instanceResource) addCreatedNotReady(
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is rented and in the state. "+
 			"The next apply continues to wait for it."+lastSeen)
 	case kind == failure.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is now marked tainted: the next "+
-			"apply replaces it."+lastSeen+"\n\n"+untaint+" With keep_on_timeout = true every timeout is only a warning.")
+		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is tainted: the next apply "+
+			"replaces it. "+untaint+" With keep_on_timeout = true, a timeout is only a warning."+lastSeen)
 	default:
 		addNotConverged(ctx, r.Meta.Client, diags, inst, err)
 		if kind != failure.Gone && kind != failure.NeedsReplacement {
-			tfkit.AddWarning(diags, tfkit.Summaryf(summaryTainted, inst.ID), "It exists and is billed. The next apply replaces "+
-				"it. "+untaint)
+			tfkit.AddWarning(diags, tfkit.Summaryf(summaryTainted, inst.ID), "It exists and costs "+
+				tfkit.HourlyRubles(inst.BurnKopH())+". The next apply replaces it. "+untaint)
 		}
 	}
 }
@@ -336,9 +329,8 @@ func addNotConverged(
 			"then went back. Run again.\n\n"+lastSeen())
 	case e.Kind == failure.OutbidAgain:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
-			"This run started it %d times, and each time the market price rose above its bid. No further bid was placed. Only "+
-				"its disk is billed. Run again later, set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create "+
-				"another instance.", e.Starts))
+			"This run started it %d times, and each time the market price rose above its bid. Only its disk is billed. Run "+
+				"again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another instance.", e.Starts))
 	case e.Kind == failure.AboveLimit:
 		addStartAboveLimit(diags, inst.ID, e)
 	case e.Kind == failure.AccountUnreadable:

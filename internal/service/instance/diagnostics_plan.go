@@ -43,46 +43,46 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
 }
 
+// maxDuplicates is the number of instances that addDuplicateName lists.
+const maxDuplicates = 3
+
 // addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
 // instance by its key.
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
-	text := "Active instances with the planned name that this run has not read from the state:" +
-		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
+	text := tfkit.Text("This run has not read these active instances from the state:") +
+		tfkit.Lines(found[:min(len(found), maxDuplicates)], func(inst rental.Instance) tfkit.Text {
 			return tfkit.Textf("%s, %s, created %s, costs %s", inst.ID, inst.Status,
 				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(inst.BurnKopH()))
 		})
+	if more := len(found) - maxDuplicates; more > 0 {
+		text += tfkit.Textf("\n  … and %d more", more)
+	}
 	if !hasKey {
-		text += "\nOne may have been created by a run that was killed before it saved its state. This plan creates one " +
-			"more instance, and both are billed. "
+		text += "\nThe plan creates one more, and all are billed. "
 	} else {
-		text += "\nIf a run that was killed created one of them under the key of this resource, and less than " +
-			"recover_within ago, the apply recovers it and creates none. Otherwise the apply fails, or creates one more " +
-			"instance, and both are billed. "
+		text += "\nIf a killed run created one under the key of this resource within recover_within, the apply recovers it. " +
+			"Otherwise the apply fails or creates one more. "
 	}
+	text += "If another resource has it, ignore this. If none needs it, destroy it in the service's console. "
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
-		text += "To keep the existing instance instead, add this block with the address of this resource, and plan " +
-			"again:\n\n" + block
+		text += "To keep it here, add this block with the address of this resource, and plan again:\n\n" + block
 	} else {
-		text += "To keep the existing instance instead, import it with the address of this resource, and plan again. " +
-			noImportBlock
+		text += "To keep it here, import it, and plan again. " + noImportBlock
 	}
-	text += "\n\nA plan or an apply also shows this for an instance of another resource of this state that it has not " +
-		"read yet. If no configuration manages it and it is not needed, destroy it in the service's console."
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryDuplicateName, found[0].ID), text)
 }
 
 func addNamesUnchecked(diags *diag.Diagnostics, err error) {
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryNamesUnchecked), tfkit.Textf(
-		"%s\n\nIf a run was killed before it saved its state, this plan cannot find the instance that it created, and the "+
-			"apply creates one more. With idempotency_key the apply recovers such an instance.", err))
+		"%s\n\nIf a killed run has created this instance, the plan cannot find it, and the apply creates one more. Set "+
+			"idempotency_key: then the apply recovers it.", err))
 }
 
 // addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
 func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
 	tfkit.AddAttributeWarning(diags, path.Root(argument), tfkit.Summaryf(summaryReplacedForUnknown, id), tfkit.Textf(
-		"The value of %s is known only after apply, and it can require a replacement. Terraform does not allow a later "+
-			"decision, so this plan replaces the instance: its disk and data are lost. To keep the instance, first apply "+
-			"what %s depends on (-target), then plan again.",
+		"The value of %s is known only after apply and can require a replacement, so this plan replaces the instance: its "+
+			"disk and data are lost. To keep the instance, first apply what %s depends on (-target), then plan again.",
 		argument, argument))
 }
 
@@ -94,7 +94,8 @@ func addQueryNotApplied(diags *diag.Diagnostics, id string) {
 
 func addQueryMissed(diags *diag.Diagnostics, id string, term tfkit.Text) {
 	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryQueryMissed, id), tfkit.Textf(
-		"It does not meet %s. The plan replaces the instance: its disk and data are lost.", term))
+		"It does not meet %s. The plan replaces the instance: its disk and data are lost. To keep it, restore the old "+
+			"filter.", term))
 }
 
 func addKeysNotApplied(diags *diag.Diagnostics, id string) {
@@ -123,22 +124,22 @@ const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 	noMatch     tfkit.Text = "No available offer matches the query."
 	widenQuery  tfkit.Text = "Remove filters from the query, add fallback_queries, or raise max_price_kop_h."
-	// unlessCreated ends the reason why an instance cannot be created now.
-	unlessCreated tfkit.Text = " Unless that changes before the apply, or an earlier run created the instance with the " +
-		"same idempotency_key, the apply fails. "
+	// unlessCreated follows the reason why an instance cannot be created now.
+	unlessCreated tfkit.Text = " The apply fails if that does not change. If a killed run created the instance with the " +
+		"same idempotency_key, the apply recovers it. "
 )
 
 // addCannotReplace reports an error for a replacement without a matching offer.
 func addCannotReplace(diags *diag.Diagnostics, argument, id string, why, nextStep tfkit.Text) {
 	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryCannotReplace, id), tfkit.Textf(
-		"%s A replacement destroys instance %s and its disk before it creates another instance, which would fail. Nothing "+
-			"was destroyed. %s", why, id, nextStep))
+		"%s A replacement would destroy instance %s and its disk first, and then fail. Nothing was destroyed. %s", why, id,
+		nextStep))
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
 	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Summaryf(summaryOwnOffer, replaced.OfferID), tfkit.Textf(
-		"Instance %s is rented from this offer. The replacement destroys the instance and its disk first. If the offer "+
-			"does not become available again, the apply fails then. %s", replaced.ID, chooseOffer))
+		"Instance %s is rented from this offer, and the replacement destroys it and its disk first. If the offer does not "+
+			"become available again, the apply then fails. %s", replaced.ID, chooseOffer))
 }
 
 func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {

@@ -43,14 +43,13 @@ func addNotOwn(diags *diag.Diagnostics, slug string) {
 
 func addCannotReplace(diags *diag.Diagnostics, own int) {
 	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReplace), tfkit.Textf("The account has %d own templates, and the "+
-		"API allows %d. With create_before_destroy the new template is created first, and the API would refuse it after the "+
-		"apply has destroyed the instances that use the old one. A provider cannot see that setting, so the plan fails in "+
-		"any case. Nothing was changed. First delete a template that is not needed, which the data source "+
-		"gpurent_templates with owner = \"me\" lists, then plan again.", own, maxOwnTemplates))
+		"API allows %d. A replacement with create_before_destroy needs one more, and a provider cannot see that setting, so "+
+		"the plan fails in any case. Nothing was changed. Delete a template that is not needed (the data source "+
+		"gpurent_templates with owner = \"me\" lists them), then plan again.", own, maxOwnTemplates))
 }
 
 func addLimitReached(diags *diag.Diagnostics, own int) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryLimitReached), tfkit.Textf("The account has %d own templates, and the "+
-		"API allows %d. Unless this plan or someone else deletes one first, the apply fails. The data source "+
-		"gpurent_templates with owner = \"me\" lists them.", own, maxOwnTemplates))
+		"API allows %d. The apply fails if none is deleted before. The data source gpurent_templates with owner = \"me\" lists "+
+		"them.", own, maxOwnTemplates))
 }
