@@ -97,7 +97,7 @@ func TestAccEphemeralAPIKey_missingPermissions(t *testing.T) {
 		key := env.Secret(`{"name": "narrow", "scopes": [` + scopes + `]}`)
 		return resource.TestStep{Config: env.ProviderWithKey(key) + job(), ExpectError: regexp.MustCompile(message)}
 	}
-	const missingScope = `(?s)user:write, which.*instances:read.*cannot\s+give\s+scopes\s+that\s+it\s+lacks`
+	const missingScope = `(?s)lacks the scope user:write, or one of the scopes of\s+the new key \(instances:read\)`
 	testWithEcho(t,
 		fails(`"user:read", "user:write"`, missingScope),
 		fails(`"user:read", "instances:read"`, missingScope),

@@ -275,4 +275,7 @@ func TestPlan_WaitAndKeyWarnings(t *testing.T) {
 	must(t, err)
 	expectDiags(t, "the validation", resp.Diagnostics, "WARNING: wait_for_offer exceeds a timeout")
 	expectDiags(t, "a plan without keys", tf.plan(nil, config).diags, "WARNING: No SSH key for the instance")
+	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
+	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
+		"Similar slugs: pytorch, pytorch-jupyter.")
 }

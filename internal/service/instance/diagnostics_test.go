@@ -188,11 +188,24 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 		for text, want := range map[string]bool{
 			"The offers could not be read: connection refused.": true, "Nothing was rented": name != "Ctrl-C",
 			"The run was interrupted before anything was rented. Apply again.": name == "Ctrl-C",
-			"timeouts.create": name == "timeout", "offers match": false, "Remove filters": false,
+			"timeouts.create": name == "timeout", "Offers that match": false, "Remove filters": false,
 		} {
 			if strings.Contains(detail, text) != want {
 				t.Errorf("%s: contains %q: %t, want %t\n%s", name, text, !want, want, detail)
 			}
+		}
+	}
+}
+
+// The advice without an offer depends on what the creation tried.
+func TestAddNotCreated_MaxAttempts(t *testing.T) {
+	for tried, want := range map[int]bool{0: false, 5: true} {
+		var diags diag.Diagnostics
+		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, &failure.Error{
+			Kind: failure.NoOffer, Offers: failure.Offers{Listed: true, Matching: 7, Reserved: 7 - tried, Tried: tried},
+		})
+		if detail := diags[0].Detail(); strings.Contains(detail, "max_attempts") != want {
+			t.Errorf("%d tried: %s", tried, detail)
 		}
 	}
 }
