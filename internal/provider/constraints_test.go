@@ -133,7 +133,8 @@ func checkConstraint(t *testing.T, path, description, text string) {
 	for _, c := range constraints {
 		rule := regexp.MustCompile(c.text)
 		if match := rule.FindStringSubmatchIndex(text); match != nil {
-			want := strings.ReplaceAll(strings.ReplaceAll(string(rule.ExpandString(nil, c.description, text, match)), `" "`, "`, `"), `", "`, "`, `")
+			want := string(rule.ExpandString(nil, c.description, text, match))
+			want = strings.NewReplacer(`" "`, "`, `", `", "`, "`, `").Replace(want)
 			if !strings.Contains(explanation.ReplaceAllString(description, "`"), want) {
 				t.Errorf("%s: the description does not contain %q (%s): %q", path, want, text, description)
 			}

@@ -121,7 +121,8 @@ func New(config Config) (*Client, error) {
 	}
 	reach := &reachability{baseURL: base.String()}
 	return &Client{
-		base: base, apiKey: config.APIKey, keySource: config.KeySource, language: config.Language, userAgent: config.UserAgent,
+		base: base, apiKey: config.APIKey, keySource: config.KeySource,
+		language: config.Language, userAgent: config.UserAgent,
 		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
 		requestTimeout: config.RequestTimeout, clock: &serverClock{}, writes: &sync.Map{},
 		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),

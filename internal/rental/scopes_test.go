@@ -8,7 +8,8 @@ import (
 
 // A refused request asks once what the API refuses: everything only if the account is blocked.
 func TestError_Blocked(t *testing.T) {
-	forbidden, success := reply{status: http.StatusForbidden, body: errorJSON(CodeForbidden)}, reply{status: 200, body: "{}"}
+	forbidden := reply{status: http.StatusForbidden, body: errorJSON(CodeForbidden)}
+	success := reply{status: http.StatusOK, body: "{}"}
 	for name, test := range map[string]struct {
 		before   int // successful requests
 		replies  []reply

@@ -57,7 +57,7 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 	if len(offers) == explainedOffers {
 		count = "more than " + count
 	}
-	text := "Available " + kind + ": " + count + ". Matches of each filter: "
+	text := "Available " + kind + ": " + count
 	var without tfkit.Text
 	filters := slices.DeleteFunc(query.Filters(), func(f rental.OfferFilter) bool { return f.Name == "gpu" })
 	for i, filter := range filters {
@@ -73,10 +73,11 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 				prices = append(prices, price)
 			}
 		}
-		if i > 0 {
-			text += ", "
+		separator := tfkit.Text(", ")
+		if i == 0 {
+			separator = ", of which "
 		}
-		text += tfkit.Textf("%s: %d", filterText(filter), matching)
+		text += separator + tfkit.Textf("%d match %s", matching, filterText(filter))
 		if len(prices) > 0 {
 			without += tfkit.Textf(" Without %s, %s, from %s per hour.", filter.Name, matchText(len(prices)),
 				tfkit.Rubles(slices.Min(prices)))

@@ -85,8 +85,9 @@ func missingText(kind Text, ids []string) Text {
 }
 
 func addUnchecked(diags *diag.Diagnostics, err error) {
-	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check templates, offers, names and the "+
-		"balance for new resources. An apply needs the API: check base_url, the network and the proxy, then plan again.", err))
+	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check templates, offers, names and "+
+		"the balance for new resources. An apply needs the API: check base_url, the network and the proxy, then plan "+
+		"again.", err))
 }
 
 func addMissing(diags *diag.Diagnostics, all Text) {

@@ -110,7 +110,8 @@ func TestAddAPIError_NextStep(t *testing.T) {
 				t.Fatalf("got %v", diags)
 			}
 			detail := diags[0].Detail()
-			if strings.Contains(detail, "scope") != (name == "scope") || strings.Contains(detail, "block") != (name == "blocked") {
+			if strings.Contains(detail, "scope") != (name == "scope") ||
+				strings.Contains(detail, "block") != (name == "blocked") {
 				t.Errorf("a hint about scopes or the account: %s", detail)
 			}
 			for _, want := range test.want {

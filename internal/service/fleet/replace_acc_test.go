@@ -220,7 +220,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	contains(t, w.Run("plan", "-no-color"), "No changes.")
 	// The members have kept what they were created with.
 	w.Configure(provider + plain(2, 30, `update = "rolling"`))
-	contains(t, w.Run("plan", "-no-color"), "slot 0: replaced, because disk_gb is 20 instead of 30")
+	contains(t, w.Run("plan", "-no-color"), "slots 0, 1: replaced, because disk_gb is 20 instead of 30")
 	w.Run("destroy", "-auto-approve")
 	if err := env.NothingLeft("instances"); err != nil {
 		t.Error(err)

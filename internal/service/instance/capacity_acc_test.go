@@ -57,10 +57,10 @@ func TestAccInstance_noMatchingOfferExplained(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			step(`(?s)0\s+offers\s+match\s+the\s+query.*num_gpus\s+=\s+1:\s+[1-9].*min_ram_gb\s+=\s+100000:\s+0.*`+
-				`Without\s+min_ram_gb,\s+\d+\s+offers\s+match:\s+the\s+cheapest\s+costs.*wait_for_offer`,
+			step(`(?s)match\s+the\s+query:\s+0.*[1-9]\s+match\s+num_gpus\s+=\s+1,.*\b0\s+match\s+min_ram_gb\s+=\s+100000.*`+
+				`Without\s+min_ram_gb,\s+\d+\s+offers\s+match,\s+from.*wait_for_offer`,
 				`{ gpu = ["rtx_4090"], num_gpus = [1], min_ram_gb = 100000, min_cpu_cores = 1 }`),
-			step(`(?s)min_ram_gb\s+=\s+100000:\s+0.*change\s+at\s+least\s+two\s+of\s+these`,
+			step(`(?s)\b0\s+match\s+min_ram_gb\s+=\s+100000.*change\s+at\s+least\s+two\s+of\s+these`,
 				`{ gpu = ["rtx_4090"], min_ram_gb = 100000, country = ["AQ"] }`),
 			{
 				Config: env.Config(configByQuery(`{ gpu = ["rtx_4090"], min_ram_gb = 1, exclude_countries = ["RU"], ` +

@@ -155,7 +155,7 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	detail += explanation + "\n\n"
 	advice := tfkit.Text("Apply again.")
 	if e.Offers.Listed {
-		advice = widenQuery + " To wait longer for an offer, raise wait_for_offer."
+		advice = widenQuery + " To wait for an offer, set or raise wait_for_offer."
 		if e.Offers.Tried > 0 {
 			advice += " To try more offers, raise max_attempts."
 		}
@@ -228,9 +228,9 @@ func removalText(e failure.Error) tfkit.Text {
 		return "The API accepted the request to destroy the instance. Apply again to try another offer, or change the " +
 			"arguments."
 	case failure.Stopped:
-		return "It may be older than this run, so it was stopped and not destroyed: only its disk is billed. The next apply " +
-			"replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS` (or `tofu untaint " +
-			"ADDRESS`), and apply. If another state has it, run `terraform state rm ADDRESS` here."
+		return "It may be older than this run, so it was stopped and not destroyed: only its disk is billed. The next " +
+			"apply replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS` (or " +
+			"`tofu untaint ADDRESS`), and apply. If another state has it, run `terraform state rm ADDRESS` here."
 	default:
 		return tfkit.Textf("It could not be removed, and is billed: %s\n\nIt is in the state. Apply again to destroy it, or "+
 			"destroy it in the service's console.", e.Err)
@@ -330,7 +330,8 @@ func addNotConverged(
 	case e.Kind == failure.OutbidAgain:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
 			"This run started it %d times, and each time the market price rose above its bid. Only its disk is billed. Run "+
-				"again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another instance.", e.Starts))
+				"again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another instance.",
+			e.Starts))
 	case e.Kind == failure.AboveLimit:
 		addStartAboveLimit(diags, inst.ID, e)
 	case e.Kind == failure.AccountUnreadable:

@@ -60,8 +60,8 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 	if !hasKey {
 		text += "\nThe plan creates one more, and all are billed. "
 	} else {
-		text += "\nIf a killed run created one under the key of this resource within recover_within, the apply recovers it. " +
-			"Otherwise the apply fails or creates one more. "
+		text += "\nIf a killed run created one under the key of this resource within recover_within, the apply recovers " +
+			"it. Otherwise the apply fails or creates one more. "
 	}
 	text += "If another resource has it, ignore this. If none needs it, destroy it in the service's console. "
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {

@@ -144,7 +144,8 @@ func TestAccInstance_createErrors(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			plans(wrong+configByOffer(), `(?s)Cannot (read|check).*API\s+key\s+is\s+wrong`),
+			plans(wrong+configByOffer(),
+				`(?s)API key rejected.*Cannot (read|check).*comes\s+from\s+the\s+provider\s+argument\s+api_key`),
 			plans(env.Config(strings.Replace(configByOffer(), "pytorch", "no-such", 1)), `No such template`),
 			plans(env.Config(configByOffer(`max_price_kop_h = 1`)), `(?s)Offer price above max_price_kop_h.*per\s+month`),
 			fails(env.Config(configByOffer()), `(?s)Missing:.*₽.*Top up`,
@@ -254,7 +255,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 			{Config: env.Provider()},
 			{
 				Config:      tainted,
-				ExpectError: regexp.MustCompile(`(?s)is not ready yet.*status "creating".*untaint\s+ADDRESS`),
+				ExpectError: regexp.MustCompile(`(?s)is not ready yet.*untaint\s+ADDRESS.*status "creating"`),
 			},
 			{
 				Config: tainted, PlanOnly: true, ExpectNonEmptyPlan: true,
