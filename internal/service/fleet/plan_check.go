@@ -190,14 +190,14 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Stop:
 		return "stopped, because desired_state is \"stopped\""
 	case fleet.Start:
-		return tfkit.Textf("%s: started", statusText(inst))
+		return tfkit.Textf("started, because its status is %s", statusText(inst))
 	case fleet.Wait:
 		if inst.Status == rental.StatusRunning {
-			return "running, but not ready last time: the apply waits"
+			return "the apply waits, because it was not ready last time"
 		}
-		return tfkit.Textf("%s: the apply waits", statusText(inst))
+		return tfkit.Textf("the apply waits, because its status is %s", statusText(inst))
 	case fleet.Replace:
-		return tfkit.Textf("%s: replaced", statusText(inst))
+		return tfkit.Textf("replaced, because its status is %s", statusText(inst))
 	case fleet.Update:
 		return updateReason(plan, change.Order)
 	case fleet.Create:

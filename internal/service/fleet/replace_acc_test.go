@@ -203,7 +203,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	w.Run("untaint", address)
 	for range 2 { // the second refresh is the one without changes
 		contains(t, w.Run("plan", "-no-color"), "0 to add, 1 to change, 0 to destroy",
-			"slots 0, 1: running, but not ready last time: the apply waits",
+			"slots 0, 1: the apply waits, because it was not ready last time",
 			"!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
