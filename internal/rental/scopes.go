@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// scopes is what a client knows about the scopes of its key.
+// scopes is the result of earlier requests that need a scope of the key.
 type scopes struct {
 	accepted atomic.Bool // the API has accepted a request that needs a scope
 
 	once    sync.Once
-	blocked bool
+	blocked atomic.Bool
 }
 
 // probeTimeout limits the requests of isBlocked, because the error that they explain must not come late.
 const probeTimeout = 3 * time.Second
 
-// isBlocked returns Error.Blocked for a refused request. It asks the API once, and only if the API has not accepted any
-// request that needs a scope.
+// isBlocked returns Error.Blocked for a refused request. After a read it asks the API, once, and only if the API has not
+// accepted any request that needs a scope.
 func (c *Client) isBlocked(ctx context.Context, refused request) bool {
-	if c.scopes.accepted.Load() || refused.urgent {
-		return false
+	if c.scopes.accepted.Load() || refused.urgent || refused.method != http.MethodGet {
+		return c.scopes.blocked.Load()
 	}
 	c.scopes.once.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -38,7 +38,7 @@ func (c *Client) isBlocked(ctx context.Context, refused request) bool {
 				return
 			}
 		}
-		c.scopes.blocked = true
+		c.scopes.blocked.Store(true)
 	})
-	return c.scopes.blocked
+	return c.scopes.blocked.Load()
 }

@@ -62,8 +62,8 @@ func nearestSlugs(unknown, known []string) (nearest []string) {
 	for _, slug := range unknown {
 		wanted := plainSlug(slug)
 		distance := func(slug string) int { return distance(wanted, plainSlug(slug)) }
-		sorted := slices.SortedFunc(slices.Values(known), func(a, b string) int {
-			return cmp.Or(distance(a)-distance(b), strings.Compare(a, b))
+		sorted := tfkit.SortedFunc(known, func(a, b *string) int {
+			return cmp.Or(distance(*a)-distance(*b), strings.Compare(*a, *b))
 		})
 		for _, slug := range sorted[:min(len(sorted), maxNearest)] {
 			if distance(slug) <= len(wanted)/2 && !slices.Contains(nearest, slug) {

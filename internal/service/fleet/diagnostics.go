@@ -123,17 +123,18 @@ func tainted(o outcome) tfkit.Text {
 
 // failureLines returns a line for each reason, with the slots that it concerns and their instances.
 func failureLines(o outcome) tfkit.Text {
-	return slotLines(o.Failures, func(f fleet.Failure) slotLine {
-		line := slotLine{slot: f.Slot, instance: f.Member.Instance.ID, text: failureText(o, f)}
+	lines := make([]slotLine, len(o.Failures))
+	for i, f := range o.Failures {
 		e := failure.As(f.Err)
-		line.differs = []string{e.Instance.ID, e.Instance.NameString(), e.OfferID, failure.As(e.Last).OfferID, e.Key}
+		differs := []string{e.Instance.ID, e.Instance.NameString(), e.OfferID, failure.As(e.Last).OfferID, e.Key}
 		for _, err := range []error{f.Err, e.Last} {
 			if apiErr, ok := errors.AsType[*rental.Error](err); ok {
-				line.differs = append(line.differs, apiErr.RequestID)
+				differs = append(differs, apiErr.RequestID)
 			}
 		}
-		return line
-	})
+		lines[i] = slotLine{f.Slot, f.Member.Instance.ID, failureText(o, f), differs}
+	}
+	return slotLines(lines)
 }
 
 // failureText describes one slot in one line.
@@ -288,10 +289,12 @@ func rolledBackText(o outcome) tfkit.Text {
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
+	lines := make([]slotLine, len(o.Recovered))
+	for i, m := range o.Recovered {
+		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
+	}
 	text := tfkit.Textf("An earlier run created %s without saving the state, and this apply found them:",
-		membersText(len(o.Recovered))) + slotLines(o.Recovered, func(m fleet.Member) slotLine {
-		return slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
-	})
+		membersText(len(o.Recovered))) + slotLines(lines)
 	if o.created {
 		text += "\n\nIf another state or resource has a fleet with this name, both would change and destroy the same " +
 			"instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another name."

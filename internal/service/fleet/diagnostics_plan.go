@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -17,14 +16,16 @@ import (
 
 // warnOfChanges warns of the members that the apply changes or rents again.
 func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []fleet.Change) {
-	existing := slices.DeleteFunc(slices.Clone(changes), fleet.Change.IsNew)
-	if len(existing) == 0 {
-		return
+	var lines []slotLine
+	for _, change := range changes {
+		if !change.IsNew() {
+			lines = append(lines, slotLine{slot: change.Slot, text: reason(plan, change)})
+		}
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
-		"replacement or destruction loses the disk of the member:"+slotLines(existing, func(c fleet.Change) slotLine {
-		return slotLine{slot: c.Slot, text: reason(plan, c)}
-	}))
+	if len(lines) > 0 {
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
+			"replacement or destruction loses the disk of the member:"+slotLines(lines))
+	}
 }
 
 // addTooFewOffers warns that an apply could not fill all slots now. If the apply destroyed the members of a replaced
@@ -87,8 +88,8 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		"service's console.")
 	if created {
 		text = "The apply takes those that a killed run of this configuration rented within recover_within. If another " +
-			"state has them, choose another name here. If the resource was renamed, add a moved block, and run `terraform untaint " +
-			"ADDRESS` (or `tofu untaint ADDRESS`) if the fleet is tainted: then all members stay."
+			"state has them, choose another name here. If the resource was renamed, add a moved block, and run `terraform " +
+			"untaint ADDRESS` (or `tofu untaint ADDRESS`) if the fleet is tainted: then all members stay."
 	}
 	var burn int64
 	names := make([]string, len(others))

@@ -20,15 +20,14 @@ type slotLine struct {
 }
 
 // slotLines returns an indented line for each text, with the slots and the instances that it is about.
-func slotLines[T any](items []T, line func(T) slotLine) tfkit.Text {
+func slotLines(lines []slotLine) tfkit.Text {
 	type group struct {
 		key, text tfkit.Text
 		slots     []int
 		instances []string
 	}
 	var groups []*group
-	for _, item := range items {
-		l := line(item)
+	for _, l := range lines {
 		var parts []string
 		for _, part := range append(l.differs, l.instance) {
 			if part != "" {
@@ -45,18 +44,20 @@ func slotLines[T any](items []T, line func(T) slotLine) tfkit.Text {
 			groups[i].instances = append(groups[i].instances, l.instance)
 		}
 	}
-	text := tfkit.Lines(groups[:min(len(groups), maxReasons)], func(g *group) tfkit.Text {
-		line := slotsText(g.slots)
-		if len(g.instances) > 0 {
-			line += " (" + tfkit.List(g.instances) + ")"
-		}
-		return line + ": " + g.text
-	})
-	if len(groups) > maxReasons {
-		var others []int
-		for _, g := range groups[maxReasons:] {
+	var text tfkit.Text
+	var others []int
+	for i, g := range groups {
+		if i >= maxReasons {
 			others = append(others, g.slots...)
+			continue
 		}
+		text += "\n  " + slotsText(g.slots)
+		if len(g.instances) > 0 {
+			text += " (" + tfkit.List(g.instances) + ")"
+		}
+		text += ": " + g.text
+	}
+	if others != nil {
 		text += "\n  " + slotsText(others) + ": other reasons"
 	}
 	return text

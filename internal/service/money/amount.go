@@ -17,8 +17,8 @@ var amountPattern = regexp.MustCompile(`^([+\-\x{2212}]?)` +
 	`\p{Zs}*(?i:₽|руб\.?|rub)?$`)
 
 var (
-	errNoAmount = errors.New("write one or two decimal digits after a point or a comma, and separate thousands by spaces " +
-		"only, or by commas before a point; 1,234 could mean 1234.00 or 1.234")
+	errNoAmount = errors.New("write one or two decimal digits after a point or a comma, and separate thousands by " +
+		"spaces only, or by commas before a point; 1,234 could mean 1234.00 or 1.234")
 	errTooLarge = errors.New("it is out of range: kopecks are 64-bit integers")
 )
 

@@ -12,7 +12,8 @@ import (
 
 func TestParseRubles(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1234.56": 123456, "1,234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456, "0.5": 50, "0,50": 50,
+		"1234.56": 123456, "1,234.56": 123456, "1234,56": 123456, "1234": 123400, "1 234,56": 123456, "1 234.56": 123456,
+		"0.5": 50, "0,50": 50,
 		"0.05": 5, "0": 0, "-0,00": 0, "007": 700,
 		"1 234 567": 123456700, "1\u00a0234,56": 123456, "1\u202f234,56": 123456, "1\u2009234,56": 123456,
 		"12\u00a0345\u2007678,9": 1234567890, "999 999": 99999900,
@@ -32,7 +33,8 @@ func TestParseRubles(t *testing.T) {
 
 func TestParseRubles_Errors(t *testing.T) {
 	for text, want := range map[string]error{
-		"1,234,567": errNoAmount, "1234,567.89": errNoAmount, "1,23.45": errNoAmount, "1.234,56": errNoAmount, "12.345,67": errNoAmount,
+		"1,234,567": errNoAmount, "1234,567.89": errNoAmount, "1,23.45": errNoAmount,
+		"1.234,56": errNoAmount, "12.345,67": errNoAmount,
 		"1 234,567.89": errNoAmount, "1,234.": errNoAmount, "1.234.567": errNoAmount, "1 .234,5": errNoAmount,
 		"1.234": errNoAmount, "1,234": errNoAmount, "1.230": errNoAmount, "1.23456": errNoAmount,
 		"1 234,567": errNoAmount, "0.005": errNoAmount, "1.234 ₽": errNoAmount,

@@ -50,6 +50,6 @@ func addCannotReplace(diags *diag.Diagnostics, own int) {
 
 func addLimitReached(diags *diag.Diagnostics, own int) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryLimitReached), tfkit.Textf("The account has %d own templates, and the "+
-		"API allows %d. The apply fails if none is deleted before. The data source gpurent_templates with owner = \"me\" lists "+
-		"them.", own, maxOwnTemplates))
+		"API allows %d. The apply fails if none is deleted before. The data source gpurent_templates with owner = \"me\" "+
+		"lists them.", own, maxOwnTemplates))
 }
