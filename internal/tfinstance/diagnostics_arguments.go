@@ -46,7 +46,7 @@ func WarnAboveCap(diags *diag.Diagnostics, limit int64, instances []rental.Insta
 	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap), tfkit.Textf(
 		"These instances cost %s without disks, and the cap is %s: %s. The cap applies when an instance is created or "+
 			"started, so this apply does not stop them. Set desired_state = \"stopped\", destroy them, or raise "+
-			"max_price_kop_h.", tfkit.HourlyRubles(total), tfkit.Rubles(limit)+" per hour for each", above))
+			"max_price_kop_h.", tfkit.HourlyRubles(total), tfkit.PerHour(limit), above))
 }
 
 func addNotAPattern(diags *diag.Diagnostics, at path.Path, reason syntax.ErrorCode) {

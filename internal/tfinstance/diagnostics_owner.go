@@ -76,7 +76,7 @@ func NotLostText(e failure.Error) tfkit.Text {
 		created = "at an unknown time"
 	}
 	return tfkit.Textf("instance %s (%s, %s) was created %s: another state may have it",
-		e.Instance.ID, e.Instance.Status, tfkit.Rubles(e.Instance.BurnKopH())+" per hour", created)
+		e.Instance.ID, e.Instance.Status, tfkit.PerHour(e.Instance.BurnKopH()), created)
 }
 
 // CreatedText describes when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".
@@ -91,6 +91,6 @@ func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
 // OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the
 // advice for a second configuration, and change that for create_before_destroy.
 func OwnershipCauses(own, change tfkit.Text) tfkit.Text {
-	return "Usual causes: a copy of this configuration or a second state (" + own + "), a renamed resource (add a moved " +
-		"block), create_before_destroy (" + change + ")."
+	return "Usual causes: a copied configuration or a second state (" + own + "), a rename (add a moved block), " +
+		"create_before_destroy (" + change + ")."
 }

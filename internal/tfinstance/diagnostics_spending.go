@@ -48,8 +48,7 @@ func SpendingErrorText(problem *failure.Error) tfkit.Text {
 		return "the account cannot be compared with max_burn_kop_h. " + tfkit.ErrorDetail(problem.Err)
 	}
 	return tfkit.Textf("The account costs %s. With this it would cost %s, and the provider's spending.max_burn_kop_h "+
-		"is %s.", tfkit.HourlyRubles(problem.NowKopH), tfkit.HourlyRubles(problem.PriceKopH),
-		tfkit.HourlyRubles(problem.LimitKopH))
+		"is %s.", tfkit.PerHour(problem.NowKopH), tfkit.HourlyRubles(problem.PriceKopH), tfkit.PerHour(problem.LimitKopH))
 }
 
 // missingFundsText explains a problem of the kind failure.NotEnoughFunds.
@@ -67,6 +66,5 @@ func addUnreadableAccount(diags *diag.Diagnostics, problem *failure.Error) {
 		return
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryBalanceUnchecked), tfkit.ErrorDetail(problem.Err)+
-		"\n\nThe plan continues without this check. To turn the check off, set spending.require_funds = \"off\" in the "+
-		"provider configuration.")
+		"\n\nThe plan continues without this check. To turn it off, set spending.require_funds = \"off\".")
 }

@@ -79,8 +79,8 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 		}
 		text += separator + tfkit.Textf("%d match %s", matching, filterText(filter))
 		if len(prices) > 0 {
-			without += tfkit.Textf(" Without %s, %s, from %s per hour.", filter.Name, matchText(len(prices)),
-				tfkit.Rubles(slices.Min(prices)))
+			without += tfkit.Textf(" Without %s, %s, from %s.", filter.Name, matchText(len(prices)),
+				tfkit.PerHour(slices.Min(prices)))
 		}
 	}
 	if without == "" {
@@ -99,7 +99,7 @@ func matchText(offers int) tfkit.Text {
 // filterText names a filter, with its value if that is a number or a Boolean. A text may be sensitive.
 func filterText(filter rental.OfferFilter) tfkit.Text {
 	if kopH, err := strconv.ParseInt(filter.Value, 10, 64); err == nil && filter.Name == "max_price_kop_h" {
-		return tfkit.Textf("%s = %s per hour", filter.Name, tfkit.Rubles(kopH))
+		return tfkit.Textf("%s = %s", filter.Name, tfkit.PerHour(kopH))
 	}
 	_, notNumber := strconv.ParseFloat(filter.Value, 64)
 	_, notBool := strconv.ParseBool(filter.Value)

@@ -26,7 +26,7 @@ func LastOfferText(err error) tfkit.Text {
 		return tfkit.Textf("The offers could not be read: %s", e.Err)
 	case e.Kind == failure.AboveLimit:
 		return tfkit.Textf("The last offer, %s, costs %s, and max_price_kop_h is %s",
-			e.OfferID, tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH))
+			e.OfferID, tfkit.PerHour(e.PriceKopH), tfkit.PerHour(e.LimitKopH))
 	case e.Kind != failure.OfferRefused:
 		return tfkit.Textf("The last offer: %s", err)
 	case e.Availability == failure.NoPriceForType:

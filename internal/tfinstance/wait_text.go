@@ -44,7 +44,7 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	}
 	text := tfkit.Textf("Last seen: status %q, desired state %q", inst.Status, inst.DesiredState)
 	if burn := inst.BurnKopH(); burn > 0 {
-		text += ", costs " + tfkit.HourlyRubles(burn)
+		text += ", costs " + tfkit.PerHour(burn)
 	}
 	text += "." + missingText(inst)
 	if inst.StopReason != nil {

@@ -133,8 +133,8 @@ func noResponse(err error) (entry string, detail Text) {
 }
 
 const (
-	foreign = "This response did not come from the API, but from something in between, such as a proxy or a load " +
-		"balancer. Check that base_url is the address of the API. If it is, run again later."
+	foreign = "This response did not come from the API, but from something in between, such as a proxy. Check " +
+		"base_url and the proxy, then run again."
 	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
 		"again, and import or remove what exists."
 )

@@ -16,5 +16,8 @@ func HourlyRubles(kopH int64) Text {
 		rubles.English(rubles.Monthly(rate), noBreakSpace) + " per month)")
 }
 
+// PerHour formats a rate in kopecks per hour.
+func PerHour(kopH int64) Text { return Rubles(kopH) + " per hour" }
+
 // Rubles formats an amount in kopecks: "1,234.56 ₽", with a no-break space before the sign.
 func Rubles(kop int64) Text { return Text(rubles.English(big.NewInt(kop), noBreakSpace)) }

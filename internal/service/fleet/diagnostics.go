@@ -117,8 +117,8 @@ func tainted(o outcome) tfkit.Text {
 	if !o.created {
 		return " Apply again to continue. " + stopPaying
 	}
-	return " " + stopPaying + " The fleet is tainted: the next apply destroys its members and creates it again. To keep " +
-		"them and continue, first run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`)."
+	return " The fleet is tainted, so the next apply destroys its members: to keep them, first run `terraform untaint " +
+		"ADDRESS` (or `tofu untaint ADDRESS`). " + stopPaying
 }
 
 // failureLines returns a line for each reason, with the slots that it concerns and their instances.
@@ -164,7 +164,7 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 			"`terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
 	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
 		return tfkit.Textf("another member would exceed max_total_kop_h, %s, at the current prices",
-			tfkit.HourlyRubles(o.MaxTotalKopH))
+			tfkit.PerHour(o.MaxTotalKopH))
 	case e.Kind == failure.NoOffer && last.Kind != "":
 		return notRentedText(o, last, e.Last)
 	case e.Kind == failure.NoOffer:
@@ -241,7 +241,7 @@ func memberText(member fleet.Member, e failure.Error) tfkit.Text {
 // rejectedText describes an instance that must not run.
 func rejectedText(e failure.Error) tfkit.Text {
 	var text, reason tfkit.Text
-	price, limit := tfkit.HourlyRubles(e.PriceKopH), tfkit.HourlyRubles(e.LimitKopH)
+	price, limit := tfkit.PerHour(e.PriceKopH), tfkit.PerHour(e.LimitKopH)
 	switch {
 	case e.Kind == failure.NotAsRequested:
 		text = "not as requested: " + tfinstance.DifferencesText(e.Differences)

@@ -63,7 +63,7 @@ func offersText(spec fleet.Spec, offers failure.Offers, needed int) tfkit.Text {
 	}
 	switch {
 	case offers.OverBudget:
-		text += tfkit.Textf(". max_total_kop_h, %s, does not allow more", tfkit.HourlyRubles(spec.MaxTotalKopH))
+		text += tfkit.Textf(". max_total_kop_h, %s, does not allow more", tfkit.PerHour(spec.MaxTotalKopH))
 	case offers.Split:
 		text += ". More offers match, but not with the same values of the arguments in same"
 	}
@@ -72,7 +72,7 @@ func offersText(spec fleet.Spec, offers failure.Offers, needed int) tfkit.Text {
 
 func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64, lowered bool) {
 	text := tfkit.Textf("The fleet keeps %s, at a price of %s while running, and max_total_kop_h is %s. Lower size, "+
-		"or raise max_total_kop_h.", membersText(members), tfkit.HourlyRubles(total), tfkit.HourlyRubles(spec.MaxTotalKopH))
+		"or raise max_total_kop_h.", membersText(members), tfkit.HourlyRubles(total), tfkit.PerHour(spec.MaxTotalKopH))
 	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
 	if lowered {
 		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")

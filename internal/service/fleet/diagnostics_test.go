@@ -97,7 +97,7 @@ func TestAddResult_GroupsSlots(t *testing.T) {
   slots 9, 12 (ins_9, ins_12): not destroyed, and may be billed: DELETE /instances/ins_9: 500 internal: ` +
 		`no (request id req_9)
 
-min_ready is 30. To stop paying, destroy the fleet. The fleet is tainted: `
+min_ready is 30. The fleet is tainted, so the next apply destroys its members: `
 	if detail := strings.ReplaceAll(diags[0].Detail(), "\u00a0", "_"); !strings.HasPrefix(detail, want) {
 		t.Errorf("got\n%s\nwant\n%s", detail, want)
 	}

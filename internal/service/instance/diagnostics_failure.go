@@ -125,9 +125,9 @@ func outcomeUnknownText(e failure.Error) tfkit.Text {
 	if e.Within == 0 {
 		text += "recover_within is 0s: set a longer time. "
 	}
-	return text + tfkit.Textf("Apply again within recover_within: the apply recovers the instance if it exists, and "+
-		"creates it if not. Before you destroy or remove this resource instead, run `terraform-provider-gpurent unmanaged`, "+
-		"which lists it. The idempotency key is %s.", e.Key)
+	return text + tfkit.Textf("Apply again within recover_within: the apply recovers the instance, or creates it. Before "+
+		"you destroy or remove this resource instead, run `terraform-provider-gpurent unmanaged`, which lists it. The "+
+		"idempotency key is %s.", e.Key)
 }
 
 // explainNoOffer explains why no offer matches the queries of a failed creation; empty after other errors.
@@ -155,7 +155,7 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	detail += explanation + "\n\n"
 	advice := tfkit.Text("Apply again.")
 	if e.Offers.Listed {
-		advice = widenQuery + " To wait for an offer, set or raise wait_for_offer."
+		advice = widenQuery
 		if e.Offers.Tried > 0 {
 			advice += " To try more offers, raise max_attempts."
 		}
@@ -168,7 +168,7 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
 		"Instance %s (%s, %s) was created under the key of this resource before, and differs: its %s. Nothing was rented or "+
 			"changed. To keep it here, restore its arguments and apply again, or import it.\n\n",
-		inst.ID, inst.Status, tfkit.HourlyRubles(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences),
+		inst.ID, inst.Status, tfkit.PerHour(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences),
 	)+ownershipCauses)
 }
 
@@ -206,7 +206,7 @@ func addRejected(diags *diag.Diagnostics, rented lifecycle.Rented, e failure.Err
 	var offer tfkit.Text
 	if rented.Candidate != nil {
 		offer = tfkit.Textf("The price of offer %s with the disk was %s. ", rented.Candidate.Offer.ID,
-			tfkit.HourlyRubles(rented.Candidate.KopH))
+			tfkit.PerHour(rented.Candidate.KopH))
 	}
 	addAboveLimit(diags, rented.ID, e, offer+removalText(e))
 }
@@ -214,7 +214,7 @@ func addRejected(diags *diag.Diagnostics, rented lifecycle.Rented, e failure.Err
 // addAboveLimit reports an instance that costs more than a limit allows. consequence describes what became of it.
 func addAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, consequence tfkit.Text) {
 	text := tfkit.Textf("It costs %s, and max_price_kop_h is %s.", tfkit.HourlyRubles(e.PriceKopH),
-		tfkit.HourlyRubles(e.LimitKopH))
+		tfkit.PerHour(e.LimitKopH))
 	if e.Limit == failure.MaxBurn {
 		text = tfinstance.SpendingErrorText(&e)
 	}
@@ -247,11 +247,10 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 
 // addRecovered reports an instance that an earlier run created.
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
-	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the idempotency key of this resource, " +
-		"most likely by a run that was killed before it saved it. No other instance was created.\n\n" +
-		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
+	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely by a " +
+		"killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\nIf another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
 		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
-		"create_before_destroy and an unchanged key, nothing was replaced: change the key."
+		"create_before_destroy and the same key, nothing was replaced: change the key."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
 }
 

@@ -51,8 +51,8 @@ const maxDuplicates = 3
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
 	text := tfkit.Text("This run has not read these active instances from the state:") +
 		tfkit.Lines(found[:min(len(found), maxDuplicates)], func(inst rental.Instance) tfkit.Text {
-			return tfkit.Textf("%s, %s, created %s, costs %s", inst.ID, inst.Status,
-				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.HourlyRubles(inst.BurnKopH()))
+			return tfkit.Textf("%s, %s, created %s, %s", inst.ID, inst.Status,
+				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.PerHour(inst.BurnKopH()))
 		})
 	if more := len(found) - maxDuplicates; more > 0 {
 		text += tfkit.Textf("\n  … and %d more", more)
@@ -60,14 +60,13 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 	if !hasKey {
 		text += "\nThe plan creates one more, and all are billed. "
 	} else {
-		text += "\nIf a killed run created one under the key of this resource within recover_within, the apply recovers " +
-			"it. Otherwise the apply fails or creates one more. "
+		text += "\nIf a killed run created one under this key within recover_within, the apply recovers it. "
 	}
-	text += "If another resource has it, ignore this. If none needs it, destroy it in the service's console. "
+	text += "If another resource has it, ignore this. Otherwise destroy it in the service's console, or "
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
-		text += "To keep it here, add this block with the address of this resource, and plan again:\n\n" + block
+		text += "add this block with the address of this resource, and plan again:\n\n" + block
 	} else {
-		text += "To keep it here, import it, and plan again. " + noImportBlock
+		text += "import it, and plan again. " + noImportBlock
 	}
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryDuplicateName, found[0].ID), text)
 }
@@ -115,15 +114,15 @@ func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH in
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryHigherPrice, replaced.ID), tfkit.Textf(
 		"Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
 		replaced.ID,
-		tfkit.HourlyRubles(replaced.RunningKopH),
-		tfkit.HourlyRubles(kopH),
+		tfkit.PerHour(replaced.RunningKopH),
+		tfkit.PerHour(kopH),
 	))
 }
 
 const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 	noMatch     tfkit.Text = "No available offer matches the query."
-	widenQuery  tfkit.Text = "Remove filters from the query, add fallback_queries, or raise max_price_kop_h."
+	widenQuery  tfkit.Text = "Remove filters, add fallback_queries, raise max_price_kop_h, or set wait_for_offer."
 	// unlessCreated follows the reason why an instance cannot be created now.
 	unlessCreated tfkit.Text = " The apply fails if that does not change. If a killed run created the instance with the " +
 		"same idempotency_key, the apply recovers it. "
@@ -148,7 +147,7 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 }
 
 func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
-	consequence := unlessCreated + widenQuery + " To wait for an offer, set wait_for_offer."
+	consequence := unlessCreated + widenQuery
 	if wait := plan.Wait(); wait > 0 {
 		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
 	}
@@ -164,7 +163,7 @@ func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int6
 	tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryOfferAboveCap), tfkit.Textf(
 		"Offer %s costs %s now, and max_price_kop_h is %s. Nothing was rented. Choose another offer, or raise "+
 			"max_price_kop_h.",
-		offerID, tfkit.HourlyRubles(price), tfkit.HourlyRubles(limit)))
+		offerID, tfkit.HourlyRubles(price), tfkit.PerHour(limit)))
 }
 
 func addNotInterruptible(diags *diag.Diagnostics, offerID string) {
