@@ -58,6 +58,7 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 		count = "more than " + count
 	}
 	text := "Available " + kind + ": " + count
+	var counts []string
 	var without tfkit.Text
 	filters := slices.DeleteFunc(query.Filters(), func(f rental.OfferFilter) bool { return f.Name == "gpu" })
 	for i, filter := range filters {
@@ -73,11 +74,9 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 				prices = append(prices, price)
 			}
 		}
-		separator := tfkit.Text(", ")
-		if i == 0 {
-			separator = ", of which "
+		if matching < len(offers) {
+			counts = append(counts, string(tfkit.Textf("%d match %s", matching, filterText(filter))))
 		}
-		text += separator + tfkit.Textf("%d match %s", matching, filterText(filter))
 		if len(prices) > 0 {
 			without += tfkit.Textf(" Without %s, %s, from %s.", filter.Name, matchText(len(prices)),
 				tfkit.PerHour(slices.Min(prices)))
@@ -85,6 +84,9 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 	}
 	if without == "" {
 		without = " To find an offer, change at least two of these filters."
+	}
+	if len(counts) > 0 {
+		text += ", of which " + tfkit.List(counts)
 	}
 	return text + "." + without
 }

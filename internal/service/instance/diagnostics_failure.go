@@ -155,7 +155,7 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	detail += explanation + "\n\n"
 	advice := tfkit.Text("Apply again.")
 	if e.Offers.Listed {
-		advice = widenQuery
+		advice = widenQuery + orWait
 		if e.Offers.Tried > 0 {
 			advice += " To try more offers, raise max_attempts."
 		}
@@ -173,7 +173,7 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 }
 
 // ownershipCauses are the usual causes of an instance that is not lost.
-var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key, idempotency_prefix or name",
+var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key",
 	"change the key with each replacement")
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
@@ -248,9 +248,9 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 // addRecovered reports an instance that an earlier run created.
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely by a " +
-		"killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\nIf another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
-		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
-		"create_before_destroy and the same key, nothing was replaced: change the key."
+		"killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
+		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
+		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
 }
 

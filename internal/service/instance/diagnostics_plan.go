@@ -43,20 +43,14 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 		"Offer %s has at most %d GB, and disk_gb is %d. Lower disk_gb, or choose another offer.", offerID, maximum, disk))
 }
 
-// maxDuplicates is the number of instances that addDuplicateName lists.
-const maxDuplicates = 3
-
 // addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
 // instance by its key.
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
 	text := tfkit.Text("This run has not read these active instances from the state:") +
-		tfkit.Lines(found[:min(len(found), maxDuplicates)], func(inst rental.Instance) tfkit.Text {
+		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
 			return tfkit.Textf("%s, %s, created %s, %s", inst.ID, inst.Status,
 				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.PerHour(inst.BurnKopH()))
 		})
-	if more := len(found) - maxDuplicates; more > 0 {
-		text += tfkit.Textf("\n  … and %d more", more)
-	}
 	if !hasKey {
 		text += "\nThe plan creates one more, and all are billed. "
 	} else {
@@ -122,7 +116,8 @@ func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH in
 const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 	noMatch     tfkit.Text = "No available offer matches the query."
-	widenQuery  tfkit.Text = "Remove filters, add fallback_queries, raise max_price_kop_h, or set wait_for_offer."
+	widenQuery  tfkit.Text = "Remove filters, add fallback_queries, or raise max_price_kop_h."
+	orWait      tfkit.Text = " To wait for an offer, set wait_for_offer."
 	// unlessCreated follows the reason why an instance cannot be created now.
 	unlessCreated tfkit.Text = " The apply fails if that does not change. If a killed run created the instance with the " +
 		"same idempotency_key, the apply recovers it. "
@@ -147,7 +142,7 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 }
 
 func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
-	consequence := unlessCreated + widenQuery
+	consequence := unlessCreated + widenQuery + orWait
 	if wait := plan.Wait(); wait > 0 {
 		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
 	}
