@@ -19,8 +19,8 @@ type scopes struct {
 // probeTimeout limits the requests of isBlocked, because the error that they explain must not come late.
 const probeTimeout = 3 * time.Second
 
-// isBlocked returns Error.Blocked for a refused request. After a read it asks the API, once, and only if the API has not
-// accepted any request that needs a scope.
+// isBlocked returns Error.Blocked for a refused request. After a read it asks the API, once, and only if the API has
+// not accepted any request that needs a scope.
 func (c *Client) isBlocked(ctx context.Context, refused request) bool {
 	if c.scopes.accepted.Load() || refused.urgent || refused.method != http.MethodGet {
 		return c.scopes.blocked.Load()

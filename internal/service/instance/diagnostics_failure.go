@@ -247,8 +247,8 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 
 // addRecovered reports an instance that an earlier run created.
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
-	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely by a " +
-		"killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
+	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely " +
+		"by a killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
 		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
 		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
