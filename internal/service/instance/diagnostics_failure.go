@@ -250,7 +250,8 @@ func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Tim
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely " +
 		"by a killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
 		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
-		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name."
+		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
+		"create_before_destroy, nothing was replaced: keep it, and change the key for a replacement."
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
 }
 

@@ -51,12 +51,13 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 			return tfkit.Textf("%s, %s, created %s, %s", inst.ID, inst.Status,
 				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.PerHour(inst.BurnKopH()))
 		})
-	if !hasKey {
-		text += "\nThe plan creates one more, and all are billed. "
+	if hasKey {
+		text += "\nIf a killed run created one under this key within recover_within, the apply recovers it. Otherwise the " +
+			"apply fails or creates one more"
 	} else {
-		text += "\nIf a killed run created one under this key within recover_within, the apply recovers it. "
+		text += "\nThe plan creates one more"
 	}
-	text += "If another resource has it, ignore this. Otherwise destroy it in the service's console, or "
+	text += ", and all are billed. If another resource or state has it, ignore this. To keep it here, "
 	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
 		text += "add this block with the address of this resource, and plan again:\n\n" + block
 	} else {
