@@ -34,11 +34,12 @@ resource "gpurent_ssh_key" "team" {
   public_key = var.public_key
 }
 
-# With this key the pipeline can rent and stop servers, but cannot issue keys or
-# read the account. A new key is created before the old one is revoked.
+# With this key the pipeline can rent and stop servers, but cannot issue keys. With
+# user:read, the provider detects the key of another account. A new key is created
+# before the old one is revoked.
 resource "gpurent_api_key" "ci" {
   name               = "team-ci"
-  scopes             = ["instances:read", "instances:write"]
+  scopes             = ["instances:read", "instances:write", "user:read"]
   expires_in_days    = 90
   rotate_before_days = 14
 

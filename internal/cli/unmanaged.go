@@ -37,7 +37,7 @@ func unmanagedCommand() command {
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
 			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks "+
-				"and resources whose plan changes nothing")
+				"and resources whose apply changes no server")
 			return func(ctx context.Context, files []string, stdout, stderr io.Writer) error {
 				if err := checkFormat(*format, "table", "json", "import"); err != nil {
 					return err

@@ -101,8 +101,8 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				MarkdownDescription: "Prefix of the idempotency keys of `gpurent_instance` resources without " +
 					"`idempotency_key`. Each key derives from the prefix and the `name`. If a run is killed, the next apply " +
 					"recovers the instances that it created: see `recover_within`. Choose a different prefix for each state. A " +
-					"new instance then requires a `name`, and a second new instance with the same name is an error at apply. " +
-					"Must not be empty. No prefix by default. A change does not affect existing instances.",
+					"new instance then requires a `name`, and a second new one of the configuration with the same name is an " +
+					"error at apply. Must not be empty. No prefix by default. A change does not affect existing instances.",
 				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"recover_within": schema.StringAttribute{
@@ -110,8 +110,8 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 				MarkdownDescription: "Maximum age of an instance that a new resource recovers, as a Go duration such as " +
 					"`1h` or `30m`. Defaults to `1h`. `0s` recovers none. If the API returns an existing instance for the " +
 					"idempotency key of a new resource, most likely a killed run created it and did not save it. An older one " +
-					"may belong to another state, so the creation fails and changes nothing. A fleet that is in the state " +
-					"recovers the instances of its slots at any age.",
+					"may belong to another state, so the creation fails and changes nothing. A fleet recovers the instances " +
+					"of slots that had a member before at any age.",
 				Validators: []validator.String{tfkit.DurationOrZero()},
 			},
 			"spending": spendingAttribute(),

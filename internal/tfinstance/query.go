@@ -26,8 +26,8 @@ func QueryArguments() map[string]schema.Attribute {
 	arguments := tfkit.ForResource(tfkit.OfferFilterAttributes())
 	arguments["max_attempts"] = schema.Int64Attribute{
 		Optional: true,
-		MarkdownDescription: "Maximum number of offers to try for one creation. With `wait_for_offer`, it applies to " +
-			"each read of the offers. Must be between 1 and 50. Defaults to `5`.",
+		MarkdownDescription: "Maximum number of offers of this query to try for one creation. With `wait_for_offer`, it " +
+			"applies to each read of the offers. Must be between 1 and 50. Defaults to `5`.",
 		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
 	}
 	return arguments

@@ -25,7 +25,7 @@ ephemeral "gpurent_api_key" "run" {
   provider = gpurent.pipeline
 
   name   = var.run_key
-  scopes = ["instances:read", "instances:write", "billing:read"]
+  scopes = ["instances:read", "instances:write", "billing:read", "user:read"]
 }
 
 provider "gpurent" {

@@ -3,7 +3,7 @@ provider "gpurent" {}
 # A key for part of the configuration, with only the scopes that this part needs.
 ephemeral "gpurent_api_key" "servers" {
   name   = "servers of this run"
-  scopes = ["instances:read", "instances:write"]
+  scopes = ["instances:read", "instances:write", "user:read"]
 }
 
 provider "gpurent" {

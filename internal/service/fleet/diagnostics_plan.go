@@ -18,8 +18,12 @@ import (
 func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []fleet.Change) {
 	var lines []slotLine
 	for _, change := range changes {
+		line := slotLine{slot: change.Slot, text: reason(plan, change)}
+		if change.Destroys() {
+			line.instance = change.Instance.ID
+		}
 		if !change.IsNew() {
-			lines = append(lines, slotLine{slot: change.Slot, text: reason(plan, change)})
+			lines = append(lines, line)
 		}
 	}
 	if len(lines) > 0 {

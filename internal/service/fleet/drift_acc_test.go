@@ -27,7 +27,7 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	env, _, w := createLimited(t, 4, 3)
 	before := members(w)
 	status(t, env, before["2"], "failed")
-	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2: replaced, because its status is failed", "!slot 0")
+	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2 (", "): replaced, because its status is failed", "!slot 0")
 	status(t, env, before["0"], "failed")
 	output, err := w.Try("apply", "-no-color", "plan")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	if now["0"] != before["0"] || now["1"] != before["1"] || now["2"] == before["2"] {
 		t.Errorf("%v, before %v", now, before)
 	}
-	contains(t, w.Run("apply", "-no-color", "-auto-approve"), "slot 0: replaced, because its status is failed")
+	contains(t, w.Run("apply", "-no-color", "-auto-approve"), "slot 0 (", "): replaced, because its status is failed")
 	if kept(now, members(w)) != 2 || len(members(w)) != 3 {
 		t.Errorf("%v, before %v", members(w), now)
 	}

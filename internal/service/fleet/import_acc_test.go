@@ -36,15 +36,15 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 	for name, test := range map[string]struct{ omitted, order, config, changed, rolling, reason string }{
 		"disk_gb": {
 			"disk_gb", `"template":"pytorch","disk_gb":20`, plain(2, 20), plain(2, 30), plain(2, 30, rolling),
-			"slots 0, 1: replaced, because disk_gb is 20 instead of 30",
+			"): replaced, because disk_gb is 20 instead of 30",
 		},
 		"image": {
 			"image", `"template":"custom","image":"nginx:1.27","disk_gb":20`, custom("nginx:1.27"), custom("nginx:1.28"),
-			custom("nginx:1.28", rolling), "slots 0, 1: replaced, because image changes",
+			custom("nginx:1.28", rolling), "): replaced, because image changes",
 		},
 		"template": {
 			"template", `"template":"pytorch","disk_gb":20`, plain(2, 20), custom("nginx:1.27"),
-			custom("nginx:1.27", rolling), "slots 0, 1: replaced, because template changes",
+			custom("nginx:1.27", rolling), "): replaced, because template changes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAccFleet_addsImage(t *testing.T) {
 	w.Configure(env.Provider() + custom("nginx:1.27"))
 	contains(t, w.Run("plan", "-no-color"), "# forces replacement", "1 to add, 0 to change, 1 to destroy")
 	w.Configure(env.Provider() + custom("nginx:1.27", `update = "rolling"`))
-	contains(t, w.Run("plan", "-no-color"), "slots 0, 1: replaced", "0 to add, 1 to change, 0 to destroy")
+	contains(t, w.Run("plan", "-no-color"), "slots 0, 1 (", "0 to add, 1 to change, 0 to destroy")
 	w.Run("destroy", "-auto-approve")
 }
 

@@ -61,7 +61,7 @@ func TestAccFleet_heals(t *testing.T) {
 	env.Delete("instances/" + before["2"])
 	env.Post("instances/"+before["3"]+"/stop", "")
 	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "Fleet train changes existing members",
-		"slot 1: replaced, because its status is failed", "slot 2: ", "slot 3: stop", "!slot 0: ")
+		"): replaced, because its status is failed", "slot 2: ", "slot 3: start", "!slot 0: ")
 	now := members(w)
 	if kept(before, now) != 2 || now["0"] != before["0"] || now["3"] != before["3"] || len(now) != 4 {
 		t.Errorf("%v, before %v", now, before)
