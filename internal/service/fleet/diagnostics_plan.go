@@ -87,9 +87,10 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, tot
 
 // addOtherMembers describes instances with the names of members. created: the plan creates the fleet.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
-	text := tfkit.Text("The apply takes those that a killed run of this fleet rented. The others stay and are billed, even " +
-		"after a destroy. If another resource or state has them, give them other names. Otherwise raise size until they are " +
-		"members, import them (`terraform-provider-gpurent unmanaged --format import`), or destroy them in the console.")
+	text := tfkit.Text("The apply takes those that a killed run of this fleet rented. The others stay and are billed, " +
+		"even after a destroy. If another resource or state has them, give them other names. Otherwise raise size until " +
+		"they are members, import them (`terraform-provider-gpurent unmanaged --format import`), or destroy them in the " +
+		"service's console.")
 	if created {
 		text = "The apply takes those that a killed run of this configuration rented within recover_within. If another " +
 			"state has them, choose another name here. If the resource was renamed, add a moved block, and run `terraform " +

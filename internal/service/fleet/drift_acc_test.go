@@ -27,7 +27,8 @@ func TestAccFleet_changesAfterPlan(t *testing.T) {
 	env, _, w := createLimited(t, 4, 3)
 	before := members(w)
 	status(t, env, before["2"], "failed")
-	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2 (", "): replaced, because its status is failed", "!slot 0")
+	contains(t, w.Run("plan", "-no-color", "-out=plan"), "slot 2 (", "): replaced, because its status is failed",
+		"!slot 0")
 	status(t, env, before["0"], "failed")
 	output, err := w.Try("apply", "-no-color", "plan")
 	if err != nil {
