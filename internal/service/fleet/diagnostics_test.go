@@ -72,7 +72,7 @@ func TestAddResult(t *testing.T) {
 	}
 }
 
-// Equal reasons are one line, also if ids in them differ. The message contains the price of the members.
+// Equal reasons are one line, even if ids in them differ. The message contains the price of the members.
 func TestAddResult_GroupsSlots(t *testing.T) {
 	o := outcome{created: true, Spec: fleet.Spec{Name: "train", Size: 30, MinReady: 30, State: rental.DesiredRunning}}
 	for slot := range 8 {
