@@ -7,8 +7,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// maxReasons is the maximum number of lines.
-const maxReasons = 5
+// maxReasons is the maximum number of lines. A plan has fewer reasons, so it shows each member that it destroys.
+const maxReasons = 20
 
 // slotLine is what a message contains about one slot. Lines are merged if their texts are equal without the parts that
 // differ from slot to slot, such as ids.
