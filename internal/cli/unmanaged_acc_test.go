@@ -74,7 +74,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 		t.Fatalf("the state has no deposed instance: %v\n%s", err, output)
 	}
 	if stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w)); code != 0 ||
-		!strings.Contains(stdout, "all 6 billed servers") {
+		!strings.Contains(stdout, "all billed servers of the account (6)") {
 		t.Errorf("exit %d with all servers in the state: %s%s", code, stdout, stderr)
 	}
 

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -38,7 +39,7 @@ var controlRoutes = []controlRoute{
 
 func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	lang := parseLanguage(r.Header.Get("Accept-Language"))
+	lang := parseLanguage(cmp.Or(r.Header.Get("Accept-Language"), "en"))
 	rep, err := s.control(w, r)
 	if err != nil {
 		e, ok := errors.AsType[*apiError](err)

@@ -50,8 +50,8 @@ func (r Report) nothing() string {
 	if r.Managed == 0 {
 		return "No unmanaged servers: the account has no billed servers."
 	}
-	return fmt.Sprintf("No unmanaged servers: %s all %s of the account.", strings.ToLower(r.givenStates()),
-		count(r.Managed, "billed server"))
+	return fmt.Sprintf("No unmanaged servers: %s all billed servers of the account (%d).",
+		strings.ToLower(r.givenStates()), r.Managed)
 }
 
 // givenStates begins a sentence about the states.

@@ -78,10 +78,10 @@ The 2 given states contain 3 other billed servers of the account.
 func TestReport_Table_States(t *testing.T) {
 	for want, r := range map[string]unmanaged.Report{
 		"No unmanaged servers: the account has no billed servers.": {States: unmanaged.States{Count: 1}},
-		"No unmanaged servers: the given state contains all 1 billed server of the account.": {
+		"No unmanaged servers: the given state contains all billed servers of the account (1).": {
 			States: unmanaged.States{Count: 1}, Managed: 1,
 		},
-		"No unmanaged servers: the 2 given states contain all 3 billed servers of the account.": report(),
+		"No unmanaged servers: the 2 given states contain all billed servers of the account (3).": report(),
 	} {
 		if got := r.Table(); got != want+"\n" {
 			t.Errorf("%q, want %q", got, want)

@@ -112,7 +112,7 @@ func membersText(n int) tfkit.Text {
 // tainted describes what an error of a creation leads to.
 func tainted(o outcome) tfkit.Text {
 	if len(o.Members) == 0 {
-		return " Apply again to continue."
+		return " Once that is solved, apply again to continue."
 	}
 	if !o.created {
 		return " Apply again to continue. " + stopPaying

@@ -27,7 +27,7 @@ func TestAddResult(t *testing.T) {
 		"an unknown outcome": {
 			err: failure.Error{Kind: failure.OutcomeUnknown, Key: "key-1", Err: refused}, minimum: 1,
 			want: []string{"Error: Fleet train has too few ready members", "slot 0: ", "under the idempotency key key-1",
-				"unmanaged", "connection reset", "Apply again to continue"},
+				"unmanaged", "connection reset", "apply again to continue"},
 		},
 		"a server of another state": {
 			err: failure.Error{Kind: failure.NotByKey, Instance: inst}, minimum: 1,

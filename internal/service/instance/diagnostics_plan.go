@@ -120,8 +120,8 @@ const (
 	widenQuery  tfkit.Text = "Remove filters, add fallback_queries, or raise max_price_kop_h."
 	orWait      tfkit.Text = " To wait for an offer, set wait_for_offer."
 	// unlessCreated follows the reason why an instance cannot be created now.
-	unlessCreated tfkit.Text = " The apply fails if that does not change. If a killed run created the instance with the " +
-		"same idempotency_key, the apply recovers it. "
+	unlessCreated tfkit.Text = " The apply fails if that does not change, unless it recovers the instance of a killed " +
+		"run. "
 )
 
 // addCannotReplace reports an error for a replacement without a matching offer.
