@@ -99,7 +99,7 @@ func TestUnmanaged_ExitCodes(t *testing.T) {
 		{[]string{writeFile(t, stateWith())}, 2, []string{a, b}, "The given state contains 0 other billed servers", ""},
 		{[]string{writeFile(t, stateWith(a))}, 2, []string{b}, "The given state contains 1 other billed server ", ""},
 		{[]string{"--format", "table", "-"}, 2, []string{a}, "The 2 given states contain 1 other billed server ", ""},
-		{[]string{writeFile(t, stateWith(a)), "-"}, 0, nil, "the 3 given states contain all billed servers of the account (2)", ""},
+		{[]string{writeFile(t, stateWith(a)), "-"}, 0, nil, "the 3 given states contain all billed servers", ""},
 		{[]string{writeFile(t, stateWith("ins_other"))}, 2, []string{a, b}, "", otherAccount},
 		{[]string{writeFile(t, stateWith("ins_other", a))}, 2, []string{b}, "", ""},
 	} {
