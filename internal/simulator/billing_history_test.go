@@ -230,7 +230,8 @@ func (h *history) observe() {
 			continue
 		}
 		seen := overview.Instances[n]
-		stopped := exhausted && i.needsFunds()
+		began := i.startPending && seen.Status != i.Status // a start, which needs funds at once
+		stopped := exhausted && (i.needsFunds() || began)
 		hostLost := seen.StopReason != nil && *seen.StopReason == "provider" && h.offline[i.OfferID]
 		switch {
 		case stopped && (seen.DesiredState != "stopped" || seen.StopReason == nil || *seen.StopReason != "low_balance"):
