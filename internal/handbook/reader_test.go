@@ -68,11 +68,11 @@ trap 'test -z "$simulators" || kill $simulators; wait $simulators' EXIT
 // follow saves the files of the snippets, runs their commands in one shell, and compares the output with the page.
 func (r *reader) follow(t *testing.T, snippets []snippet) {
 	t.Helper()
-	needs(t, "bash", "curl", "jq")
+	needs(t, "bash", "curl")
 	r.outputs, r.addresses = t.TempDir(), map[string]string{}
 	fmt.Fprintf(&r.text, begin, inProject("internal", "handbook", "testdata"))
 	for _, b := range snippets {
-		if strings.Contains(b.text, "| jq ") {
+		if strings.Contains(b.text, "jq -r ") {
 			needs(t, "jq")
 		}
 		b.text = r.withFreeAddresses(t, b.text)

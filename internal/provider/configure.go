@@ -144,8 +144,6 @@ func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits sp
 // setting is a value and where it comes from.
 type setting struct{ value, source string }
 
-const keyFromEnvironment = "the environment variable " + EnvAPIKey
-
 // configured returns an argument, else the environment variable, without white space around it.
 func configured(name string, argument types.String, variable string) setting {
 	if value := strings.TrimSpace(argument.ValueString()); value != "" {
@@ -169,7 +167,8 @@ func resolve(config model, diags *diag.Diagnostics) (address, key setting) {
 	if address.value != "" && (key.value != "" || config.APIKey.IsUnknown()) {
 		return address, key
 	}
-	if address.value == "" && key.value != "" && key.source == keyFromEnvironment {
+	keyInArgument := strings.TrimSpace(config.APIKey.ValueString()) != ""
+	if address.value == "" && key.value != "" && !keyInArgument {
 		addNoAddressForKey(diags)
 		return address, key
 	}
