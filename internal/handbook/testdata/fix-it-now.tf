@@ -1,13 +1,3 @@
-terraform {
-  required_providers {
-    gpurent = { source = "gpurent/gpurent" }
-  }
-}
-
-provider "gpurent" {
-  poll_interval = "200ms"
-}
-
 resource "gpurent_instance" "server" {
   for_each        = toset(["1", "2"])
   name            = each.key
