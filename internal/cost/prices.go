@@ -96,7 +96,7 @@ func account(balance rental.Balance, totals Totals) *Account {
 }
 
 // queries returns the queries of an instance or a fleet in order of preference, with the terms of the server.
-func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []market.Query) {
+func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []rental.OfferQuery) {
 	var arguments struct {
 		OfferQuery      *rental.OfferQuery   `json:"offer_query"`
 		FallbackQueries []*rental.OfferQuery `json:"fallback_queries"`
@@ -114,7 +114,7 @@ func (v values) queries(order rental.InstanceCreate, limit *int64) (queries []ma
 		if disk := float64(order.DiskGB); q.MinDiskGB == nil || *q.MinDiskGB < disk {
 			q.MinDiskGB = &disk
 		}
-		queries = append(queries, market.Query{OfferQuery: *q})
+		queries = append(queries, *q)
 	}
 	return queries
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -37,6 +38,9 @@ func membersOf(kind string, v values) (members []member) {
 	for key := range slots.attributes {
 		own := slots.child(key)
 		m := newMember(own, own)
+		if m.ID == "" && m.Status == fleet.StatusUnknown {
+			continue
+		}
 		slot, err := strconv.Atoi(key)
 		if err != nil || slot < 0 || m.ID == "" || m.running.KopH == nil {
 			slots.report(key)

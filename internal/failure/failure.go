@@ -20,9 +20,9 @@ const (
 	// Interrupted: the context ended first, with Err. A wait for offers sets Offers. A wait for an instance sets Last, the
 	// error of the last read or nil, and Missing.
 	Interrupted Kind = "interrupted"
-	// OutcomeUnknown: an instance may have been rented under Key. Err is the error of the last request. If ConfiguredKey
-	// is not empty, a creation needs it as the configured key to find the instance. It finds an instance up to the age
-	// Within.
+	// OutcomeUnknown: an instance may have been rented under Key, that of Generation. Err is the error of the last request.
+	// If ConfiguredKey is not empty, a creation needs it as the configured key to find the instance. It finds an instance
+	// up to the age Within.
 	OutcomeUnknown Kind = "the outcome of the create request is unknown"
 	// NoOffer: no offer could be rented: see Offers. Last is about the last offer or the last list, or nil.
 	NoOffer Kind = "no offer could be rented"
@@ -30,15 +30,13 @@ const (
 	OfferRefused Kind = "the offer cannot be rented"
 	// OffersUnreadable: the offers could not be read, with Err. OfferID is the offer, empty for a list.
 	OffersUnreadable Kind = "the offers cannot be read"
-	// NotLost: Instance was rented before under the key, and it is too old, or its age is unknown, for a killed run to be
-	// the most likely reason. Age is 0 if it is unknown, and Within is the highest age.
+	// NotLost: Instance was rented before under a chosen key, and it is too old, or its age is unknown, for an interrupted
+	// apply to be the most likely reason. Age is 0 if it is unknown, and Within is the highest age.
 	NotLost Kind = "the instance of the key is not lost"
 	// OtherArguments: Instance, which was rented under the key, differs from the order in Differences.
 	OtherArguments Kind = "the instance of the key has other arguments"
-	// InUse: the API returned Instance, which another object has. Replayed: both may have the same key.
+	// InUse: the API returned Instance, which another object has.
 	InUse Kind = "the instance is in use"
-	// NotByKey: Instance has the name of a new member, and the API did not return it for the key of the member.
-	NotByKey Kind = "an instance has the name, but not the key"
 	// NotTried: an earlier failure, Err, ended this, too.
 	NotTried Kind = "not tried"
 
@@ -143,7 +141,7 @@ type Error struct {
 	Instance           rental.Instance
 	Differences        []Difference
 	Key, ConfiguredKey string
-	Replayed           bool
+	Generation         int
 	Age, Within        time.Duration
 
 	Limit                         Limit
@@ -193,14 +191,4 @@ func KindOf(err error) Kind { return As(err).Kind }
 func Exceeds(err error, limits ...Limit) bool {
 	e := As(err)
 	return e.Kind == AboveLimit && slices.Contains(limits, e.Limit)
-}
-
-// MayBelongToOther reports whether an error is about an instance that another object may have.
-func MayBelongToOther(err error) bool {
-	switch KindOf(err) {
-	case NotLost, OtherArguments, InUse, NotByKey:
-		return true
-	default:
-		return false
-	}
 }

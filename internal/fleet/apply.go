@@ -17,11 +17,11 @@ import (
 type Result struct {
 	// Members are all instances of the fleet that exist, sorted by slot.
 	Members []Member
-	// Lost are the members whose instance is gone and was not replaced.
+	// Lost are the slots without an instance whose generation is known, or whose creation had an unknown outcome.
 	Lost []Member
 	// Failures are the slots that are not as described, sorted by slot.
 	Failures []Failure
-	// Recovered are the members that an earlier run rented, and that the apply found by their idempotency keys.
+	// Recovered are the members that were rented before and found by their keys. A destruction has destroyed them.
 	Recovered []Member
 	// RolledBack are the members that the apply created and destroyed again, because it could not create all of them.
 	RolledBack []Member
@@ -33,6 +33,9 @@ type Result struct {
 	// Interrupted: ctx ended first.
 	Interrupted bool
 }
+
+// Slots returns the members and the slots to remember.
+func (r Result) Slots() []Member { return sortBySlot(slices.Concat(r.Members, r.Lost)) }
 
 // Failure is the reason why a slot is not as described.
 type Failure struct {
@@ -52,11 +55,10 @@ type run struct {
 
 	members  map[int]Member  // existing and lost, by slot
 	failures map[int]Failure // by slot
-	// found are the instances that a killed run rented, by slot. They are members, and were not compared with their order
-	// yet. rented are these and the instances that this apply rented, whatever became of them.
+	// found are the instances that were found by their keys, by slot. They are members, and were not compared with their
+	// order yet. rented are these and the instances that this apply rented, whatever became of them.
 	found, rented map[int]lifecycle.Rented
-	// generation is that of the first new instance in a slot whose generation was unknown; 0 for none. The others most
-	// likely reach the same one.
+	// generation is that of the first new instance under a chosen seed; 0 for none.
 	generation int
 	result     Result
 }
@@ -82,66 +84,76 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 	return r
 }
 
-// Apply makes the changes of Plan, each phase at most for the time of the timeout. With a Size of 0 it destroys all
-// members. The members in the result exist, whatever else happened.
+// Apply makes the changes of Plan, each phase at most for the time of the timeout. The members in the result exist,
+// whatever else happened.
 func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	r := e.newRun(spec, members, timeout)
-	members = r.destroyRejected(ctx, slices.Clone(members))
-	creates := filter(Changes(Plan(spec, members)), func(c Change) bool { return c.Action == Create })
-	if err := r.recoverNamed(ctx, creates); err != nil && !spec.Exists {
-		r.failAll(filter(creates, r.permitted), r.skipReason(ctx))
+	r.destroyRejected(ctx)
+	_ = r.findInTime(ctx) //nolint:errcheck // what was not found is found by the keys of the slots, or by a later apply
+	if !r.Exists && len(r.failures) > 0 {
+		r.failAll(filter(r.changes(nil), func(c Change) bool { return r.failures[c.Slot].Err == nil }), r.skipReason(ctx))
 		return r.finish(ctx)
 	}
-	for slot := range r.found {
-		members = replace(members, r.members[slot])
-	}
-	phases := Plan(spec, members)
-	planned := Changes(phases)
-	for i := range phases {
-		phases[i].Changes = filter(phases[i].Changes, r.permitted)
-	}
-	for _, phase := range phases {
+	for _, phase := range Plan(spec, slices.Collect(maps.Values(r.members))) {
+		phase.Changes = filter(phase.Changes, r.permitted)
 		if phase.Strict && len(r.failures) > 0 || ctx.Err() != nil {
 			r.failAll(phase.Changes, r.skipReason(ctx))
 			continue
 		}
 		r.phase(ctx, phase)
 	}
-	for _, change := range planned {
-		member, found := r.members[change.Slot]
-		if found && change.Action != Destroy && change.Generation > 0 && member.Lost() {
-			r.result.Lost = append(r.result.Lost, Member{Slot: change.Slot, Generation: member.Generation})
-		}
-	}
 	return r.finish(ctx)
 }
 
-// destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement. It
-// returns the members, of which these are lost then.
-func (r *run) destroyRejected(ctx context.Context, members []Member) []Member {
-	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() && r.Size > 0 })
+// Destroy destroys all members, and what is found by its key. With an error, which is that of a list, nothing was
+// destroyed. The members in the result exist.
+func (e *Engine) Destroy(ctx context.Context, spec Spec, members []Member, timeout time.Duration) (Result, error) {
+	proven := *e
+	proven.RecoverWithin = 0 // a chosen key does not prove that an instance may be destroyed
+	r := proven.newRun(spec, members, timeout)
+	if err := r.findInTime(ctx); err != nil {
+		return r.finish(ctx), err
+	}
+	destroyCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	found := r.selected(func(m Member) bool { return r.found[m.Slot].ID != "" })
+	for _, result := range r.destroyAll(destroyCtx, r.selected(func(m Member) bool { return !m.Lost() })) {
+		r.record(result)
+	}
+	result := r.finish(ctx)
+	result.Recovered = found
+	return result, nil
+}
+
+// findInTime limits find to the timeout.
+func (r *run) findInTime(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	return r.find(ctx)
+}
+
+// destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement.
+func (r *run) destroyRejected(ctx context.Context) {
+	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() })
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, result := range r.destroyAll(ctx, rejected) {
 		r.record(result)
-		members = replace(members, result.member)
 	}
-	return members
 }
 
-// replace replaces the member in a slot.
-func replace(members []Member, member Member) []Member {
-	return append(slices.DeleteFunc(members, func(m Member) bool { return m.Slot == member.Slot }), member)
-}
-
-// permitted reports whether a change may be made: it destroys no instance that the plan has not shown, which is a
-// failure, and the slot is as it was planned: its instance was not found meanwhile, and no other object has it.
+// permitted reports whether a change may be made. It must not destroy an instance that the plan has not shown: a found
+// one beyond the size stays for the next plan, and the others are failures. Nothing is done in a slot that has failed.
 func (r *run) permitted(change Change) bool {
-	if _, found := r.found[change.Slot]; change.Destroys() && (change.Protected || found) {
-		r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})
+	_, found := r.found[change.Slot]
+	if change.Destroys() && (change.Protected || found) {
+		if !found || change.Action != Destroy {
+			r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})
+		}
+		return false
 	}
 	_, failed := r.failures[change.Slot]
-	return !failed && r.members[change.Slot].Lost() == change.Lost()
+	return !failed
 }
 
 // fail records the reason why a slot is not as described.
@@ -192,12 +204,11 @@ func (r *run) record(result slotResult) {
 // rollbackTimeout limits the destruction of what an apply created, in addition to a second for each instance.
 const rollbackTimeout = 15 * time.Minute
 
-// rollBack destroys the members that the apply rented. If the response to a create request was lost, another run may
-// have rented the instance under the same key: it stays. rollBack returns true if nothing else stays.
+// rollBack destroys the members that the apply rented. It returns true if nothing else stays.
 func (r *run) rollBack(ctx context.Context) (complete bool) {
 	created := r.selected(func(m Member) bool {
 		rented, found := r.rented[m.Slot]
-		return found && !rented.Replayed && !m.Lost()
+		return found && rented.Proven && !rented.Recovered && !m.Lost()
 	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
@@ -237,6 +248,7 @@ func (r *run) destroyAll(ctx context.Context, members []Member) []slotResult {
 func (r *run) finish(ctx context.Context) Result {
 	r.result.Interrupted = ctx.Err() != nil
 	r.result.Members = r.selected(func(m Member) bool { return !m.Lost() })
+	r.result.Lost = r.selected(func(m Member) bool { return m.Lost() && (m.Generation > 0 || m.Unknown) })
 	r.result.Recovered = r.selected(func(m Member) bool { return !m.Lost() && r.rented[m.Slot].Recovered })
 	for _, slot := range slices.Sorted(maps.Keys(r.failures)) {
 		r.result.Failures = append(r.result.Failures, r.failures[slot])

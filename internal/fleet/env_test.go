@@ -140,20 +140,25 @@ func burnLimit(kopH int64) spending.Limits {
 
 // spec describes a fleet that the state contains.
 func spec(size int) fleet.Spec {
-	query := market.Query{MaxAttempts: 5}
-	query.Type = rental.OnDemand
 	return fleet.Spec{
-		Object: lifecycle.Object{Token: "fleet", Fleet: "train"}, Exists: true,
-		Name: "train", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
+		Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Exists: true,
+		Name: "train", ID: "train/1", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
 		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
-		Queries: []market.Query{query},
+		Queries: []rental.OfferQuery{{Type: rental.OnDemand}},
 	}
 }
 
-// newFleet describes a fleet that no state contains.
+// newFleet describes a fleet that no state contains, with a random seed.
 func newFleet(size int) fleet.Spec {
 	s := spec(size)
-	s.Object.Token, s.Exists = "new", false
+	s.Object.Token, s.Exists, s.ID = "new", false, lifecycle.NewFleetID("train")
+	return s
+}
+
+// chosenFleet describes a fleet that no state contains, with a seed that the user has chosen.
+func chosenFleet(size int) fleet.Spec {
+	s := newFleet(size)
+	s.Chosen = lifecycle.ChosenName("fleet", "prod", "train")
 	return s
 }
 
@@ -188,6 +193,12 @@ func (e *env) create(spec fleet.Spec) []fleet.Member {
 	result := e.apply(spec, nil)
 	e.want(result, spec.Size)
 	return result.Members
+}
+
+// destroyAll destroys a fleet.
+func (e *env) destroyAll(members []fleet.Member) fleet.Result {
+	e.t.Helper()
+	return must(e.engine().Destroy(e.t.Context(), spec(0), members, 30*time.Minute))
 }
 
 // read reads members as a refresh does, a minute later.

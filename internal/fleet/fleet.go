@@ -21,18 +21,25 @@ type Engine struct {
 	Cache     *rental.Cache
 	Market    *market.Market
 	Lifecycle *lifecycle.Manager
-	// RecoverWithin is the maximum age of an instance of a killed run that a new fleet takes: see lifecycle.Order.
+	// RecoverWithin is the maximum age of an instance that a new fleet with a chosen seed takes: see lifecycle.Order.
 	RecoverWithin time.Duration
 }
 
 // Spec describes a fleet.
 type Spec struct {
-	// Name is the name of the fleet, unique in the account.
+	// Name is the name of the fleet.
 	Name string
+	// ID is its id, the seed of the keys of its members.
+	ID string
+	// Chosen is the seed that the user has chosen with idempotency_prefix; zero for none. It makes the keys of the
+	// creation of the fleet, and of nothing else.
+	Chosen lifecycle.KeySeed
 	// Object is the object of the state that has the members.
 	Object lifecycle.Object
-	// Exists: the state contains the fleet, so that the instances under the keys of its slots are its own.
+	// Exists: the state contains the fleet.
 	Exists bool
+	// CreatedAt is when the creation of the fleet began, by the clock of the API; zero if that is unknown.
+	CreatedAt time.Time
 	// Size is the number of members.
 	Size int
 	// Order is what to rent for each member, without the offer and the name.
@@ -40,7 +47,7 @@ type Spec struct {
 	// Image is the expected container image, even if the template sets it; empty for any image.
 	Image string
 	// Queries select the offers, in order of preference.
-	Queries []market.Query
+	Queries []rental.OfferQuery
 	// State is the desired state of the members: running or stopped.
 	State    rental.DesiredState
 	OnOutbid lifecycle.OutbidPolicy
@@ -76,15 +83,21 @@ type Member struct {
 	CreatedAt time.Time
 	// Order is what was requested. Zero fields are unknown.
 	Order rental.InstanceCreate
-	// Offer describes the rented offer; zero if an earlier run rented it, or after an import.
+	// Offer describes the rented offer; zero if the instance was found by its key, or after an import.
 	Offer Offer
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// Rejected: an apply created the instance, rejected it and could not destroy it.
 	Rejected bool
+	// Unknown: the member is lost, and an instance may have been rented for it, because the outcome of the create request
+	// is unknown. The next apply and a destruction request its key.
+	Unknown bool
 	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.
 	Protected bool
 }
+
+// StatusUnknown is the status of an Unknown member in a state.
+const StatusUnknown rental.InstanceStatus = "unknown"
 
 // Offer is the offer that a member was rented from.
 type Offer struct {

@@ -21,7 +21,7 @@ type phase struct {
 	search  *market.Search
 	events  chan event // has room for all events of an attempt
 	running int        // slots
-	probed  bool       // the instances of a killed run were requested for all slots
+	probed  bool       // the keys of all slots were requested
 	decided error      // the failure that ended the phase
 	stop    context.CancelCauseFunc
 }
@@ -84,7 +84,7 @@ func (p *phase) attempt(ctx context.Context) {
 // a member first.
 func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Change) {
 	for _, change := range changes {
-		order := p.order(change)
+		order := p.order(change.Member)
 		found, isFound := p.found[change.Slot]
 		work := func() slotResult { return p.move(ctx, change.Member) }
 		switch {
@@ -122,7 +122,7 @@ func (p *phase) begin(ctx context.Context, change Change, work func() slotResult
 // handle records an event. A failure ends the phase if it is strict, or if the failure concerns all slots.
 func (p *phase) handle(e event) {
 	if e.ended == nil {
-		if e.change.Generation == 0 && p.generation == 0 {
+		if p.generation == 0 {
 			p.generation = e.generation
 		}
 		return
@@ -133,7 +133,8 @@ func (p *phase) handle(e event) {
 	_, api := errors.AsType[*rental.Error](err)
 	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == ""
 	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
-	foreign := !p.Exists && failure.MayBelongToOther(err)
+	kind := failure.KindOf(err)
+	foreign := kind == failure.NotLost || kind == failure.OtherArguments // so may be those of the other slots
 	if err != nil && (p.Strict || e.change.Action.Rents() && (refused || limited || foreign)) {
 		p.end(err)
 	}
@@ -156,14 +157,19 @@ func (p *phase) end(err error) {
 	}
 }
 
-// fillAll reserves offers for slots and starts their goroutines. With All, the instances that a killed run rented can
-// be the reason why there are too few offers.
+// fillAll reserves offers for slots and starts their goroutines. With All, instances that an interrupted apply rented
+// can be the reason why there are too few offers.
 func (p *phase) fillAll(ctx context.Context, fills []Change) {
 	reserved, err := p.take(ctx, fills, p.probed && p.All)
 	if p.All && !p.probed && failure.KindOf(err) == failure.NoOffer {
 		p.probed = true
-		lost := filter(fills, func(c Change) bool { return c.Lost() }) // else the key of the next one is not used
-		err = p.recover(ctx, lost, nil)
+		var lost []int
+		for _, change := range fills {
+			if change.Lost() { // else the key of the next instance is not used
+				lost = append(lost, change.Slot)
+			}
+		}
+		err = p.ask(ctx, lost)
 		fills = filter(p.planAgain(fills), p.permitted)
 		if err == nil && len(p.failures) == 0 {
 			fills = p.beginMoves(ctx, fills)
@@ -223,7 +229,7 @@ func (p *phase) handleUntil(done <-chan struct{}, slot int) {
 
 // reporting returns the order for a slot that reports when its new instance was compared with it for the first time.
 func (p *phase) reporting(change Change) lifecycle.Order {
-	order, generation := p.order(change), 0
+	order, generation := p.order(change.Member), 0
 	order.OnRented = func(rented lifecycle.Rented) { generation = rented.Generation }
 	report := sync.OnceFunc(func() { p.events <- event{change: change, generation: generation} })
 	order.Target.Observed = func(rental.Instance) { report() }
@@ -249,7 +255,7 @@ func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved [
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		offers, err = p.search.Take(ctx, len(fills), need, wait, room, nil)
+		offers, err = p.search.Take(ctx, len(fills), need, wait, room)
 	}()
 	p.handleUntil(done, noSlot)
 	if !p.All && p.search.Wait > 0 && failure.KindOf(err) == failure.OffersUnreadable {

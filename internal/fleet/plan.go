@@ -98,15 +98,21 @@ func filter(changes []Change, selected func(Change) bool) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !selected(c) })
 }
 
-// changes returns the changes of all slots, sorted by slot.
+// changes returns the changes of all slots, sorted by slot. New members get the lowest free slots.
 func (s Spec) changes(members []Member) []Change {
-	members = sortBySlot(slices.Clone(members))
-	var changes []Change
-	kept, dropped := s.shrink(members)
-	for _, m := range dropped {
-		if !m.Lost() {
-			changes = append(changes, Change{Destroy, m})
+	lost := map[int]Member{} // with the generations of their slots
+	var existing []Member
+	for _, m := range members {
+		if m.Lost() {
+			lost[m.Slot] = m
+		} else {
+			existing = append(existing, m)
 		}
+	}
+	var changes []Change
+	kept, dropped := s.shrink(existing)
+	for _, m := range dropped {
+		changes = append(changes, Change{Destroy, m})
 	}
 	used := map[int]bool{}
 	for _, m := range kept {
@@ -116,10 +122,13 @@ func (s Spec) changes(members []Member) []Change {
 		}
 	}
 	for slot := 0; len(used) < s.Size; slot++ {
-		if !used[slot] {
-			used[slot] = true
-			changes = append(changes, Change{Create, Member{Slot: slot}})
+		if used[slot] {
+			continue
 		}
+		used[slot] = true
+		m := lost[slot]
+		m.Slot = slot
+		changes = append(changes, Change{Create, m})
 	}
 	sortChanges(changes)
 	return changes
@@ -130,13 +139,13 @@ func sortChanges(changes []Change) {
 	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Slot < changes[j].Slot })
 }
 
-// shrink returns which members stay if there are more than Size. Lost ones go first, because that destroys nothing.
+// shrink returns which of the existing members stay if there are more than Size.
 func (s Spec) shrink(members []Member) (kept, dropped []Member) {
-	surplus := len(members) - s.Size
+	order := sortBySlot(slices.Clone(members))
+	surplus := len(order) - s.Size
 	if surplus <= 0 {
-		return members, nil
+		return order, nil
 	}
-	order := slices.Clone(members)
 	sort.SliceStable(order, func(i, j int) bool {
 		a, b := order[i], order[j]
 		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
@@ -161,10 +170,7 @@ func (m Member) presence() int {
 
 // next returns the action for a member that stays, 0 for none.
 func (s Spec) next(m Member) Action {
-	switch {
-	case m.Lost():
-		return Create
-	case m.Rejected:
+	if m.Rejected {
 		return Replace
 	}
 	action := lifecycle.NextAction(m.Instance, s.State, s.OnOutbid)

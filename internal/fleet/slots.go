@@ -114,7 +114,7 @@ func (w slotContext) reserve(
 	ctx context.Context, member Member, hold spending.HoldFunc, search *market.Search, reserved *reservedOffer,
 ) error {
 	if reserved.candidate == nil {
-		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH, nil)
+		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH)
 		if err != nil {
 			return err
 		}
@@ -135,11 +135,14 @@ func (w slotContext) reserve(
 // newMember returns the member that was rented for an order.
 func (w slotContext) newMember(order lifecycle.Order, slot int, rented lifecycle.Rented) Member {
 	member := Member{
-		Slot: slot, Generation: rented.Generation, Instance: rented.Instance, Order: order.InstanceCreate,
+		Slot: slot, Generation: 1, Instance: rented.Instance, Order: order.InstanceCreate,
 		CreatedAt: rented.CreatedAt, NotReady: true,
 	}
 	if member.CreatedAt.IsZero() {
 		member.CreatedAt = w.Lifecycle.Client.Now()
+	}
+	if !order.Seed.Chosen() {
+		member.Generation = rented.Generation
 	}
 	if rented.Recovered { // it can have other arguments
 		member.Order = OrderOf(rented.Instance)
@@ -152,15 +155,17 @@ func (w slotContext) newMember(order lifecycle.Order, slot int, rented lifecycle
 
 // filled returns the result of a rental and of the wait after it.
 func (w slotContext) filled(order lifecycle.Order, change Change, rented lifecycle.Rented, err error) slotResult {
-	slot := change.Slot
+	slot, e := change.Slot, failure.As(err)
 	if rented.ID == "" {
-		empty := Member{Slot: slot, Generation: change.Generation}
+		empty := Member{Slot: slot, Generation: change.Generation, Unknown: e.Kind == failure.OutcomeUnknown}
+		if empty.Unknown && !order.Seed.Chosen() {
+			empty.Generation = e.Generation - 1 // the next key is the same one
+		}
 		return slotResult{member: empty, was: empty, err: err}
 	}
 	result := w.converged(w.newMember(order, slot, rented), rented.Instance, err)
 	result.rented = rented
-	e := failure.As(err)
-	result.member.Rejected = !rented.Replayed && e.Removal == failure.NotRemoved
+	result.member.Rejected = rented.Proven && !rented.Recovered && e.Removal == failure.NotRemoved
 	if e.Kind == failure.Gone || e.Removal == failure.Destroyed {
 		result.member.Instance = rental.Instance{}
 		w.total.Destroyed(ledgerKey(slot))

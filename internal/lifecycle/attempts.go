@@ -88,8 +88,8 @@ func (a *attempts) outcome(err error) error {
 		return a.aboveCap
 	case a.lost != nil && !a.refused:
 		return &failure.Error{
-			Kind: failure.OutcomeUnknown, Key: a.key(), ConfiguredKey: a.randomKey, Within: a.RecoverWithin,
-			Err: a.lost,
+			Kind: failure.OutcomeUnknown, Key: a.key(), ConfiguredKey: a.Seed.text, Generation: a.Generation,
+			Within: a.RecoverWithin, Err: a.lost,
 		}
 	}
 	return err

@@ -170,7 +170,7 @@ func newCreation(t *testing.T, service http.RoundTripper, timeout time.Duration)
 	}
 	_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
 	order := Order{
-		Keys: ConfiguredKey("k"), InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand}, RecoverWithin: AnyAge,
+		Seed: FleetSeed("train/1", false), InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand},
 	}
 	order.Target.MaxPriceKopH = 100
 	manager := newManager(client)

@@ -10,7 +10,7 @@ import (
 
 // Fill rents an instance from an offer and takes it to its target, or takes the instance that was rented before under
 // the key. With an error nothing is rented, unless OnRented was called or the kind is OutcomeUnknown. An instance that
-// costs too much or is not as ordered is destroyed again, or stopped if another run may have rented it: see
+// costs too much or is not as ordered is destroyed again, or stopped if this creation may not have rented it: see
 // failure.Error.Removal.
 func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (Rented, error) {
 	c, end := m.newCreation(ctx, order)
@@ -25,7 +25,7 @@ func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (R
 	return m.Finish(ctx, order, rented)
 }
 
-// Recover returns the instance that an earlier run rented under the key. It is an error of the kind NoOffer if there is
+// Recover returns the instance that was rented under the key before. It is an error of the kind NoOffer if there is
 // none. The caller continues with Finish, or with Owners.Release.
 func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
 	c, end := m.newCreation(ctx, order)
@@ -94,13 +94,13 @@ func (c *converger) checkTerms(ctx context.Context, order Order, rented Rented) 
 	return excess
 }
 
-// discard destroys an instance because of reason, or stops one that another run may have rented. An interruption does
-// not prevent that.
+// discard destroys an instance because of reason, or stops one that this creation may not have rented. An interruption
+// does not prevent that.
 func (m *Manager) discard(ctx context.Context, rented *Rented, reason *failure.Error) {
 	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
 	defer stop()
 	reason.Removal = failure.Destroyed
-	if rented.Replayed {
+	if rented.Recovered || !rented.Proven {
 		reason.Removal = failure.Stopped
 		var stopped rental.Instance
 		if stopped, reason.Err = m.requestStop(ctx, rented.ID); reason.Err == nil {

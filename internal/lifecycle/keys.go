@@ -1,30 +1,77 @@
 package lifecycle
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
-// KeySource identifies an instance across its replacements: the idempotency keys of all its generations derive from
-// it. The zero value means a random key, which identifies one creation only.
-type KeySource struct{ parts string }
+// KeySeed is what the idempotency keys of an object derive from: one for each generation, of a fleet also for each
+// slot. No two of them, of any object in the account, are equal.
+type KeySeed struct {
+	parts string
+	kind  seedKind
+	text  string // of RandomKey: the configured key that makes the same keys
+}
 
-// ConfiguredKey is the source for a key that the user has chosen.
-func ConfiguredKey(key string) KeySource { return keySource("key", key) }
+// seedKind is what the API's answer to a key proves.
+type seedKind int
 
-// NameKey is the source for the name of an instance and the prefix of the provider.
-func NameKey(prefix, name string) KeySource { return keySource("name", prefix, name) }
+const (
+	// chosen: the user has chosen the seed. Another state can have the same one by mistake, so that an instance that was
+	// rented under its keys may belong to another object.
+	chosen seedKind = iota
+	// stored: the seed is random and in the state. What was rented under its keys is the object's own.
+	stored
+	// fresh: as stored, but made for this creation. No earlier apply has rented anything under its keys.
+	fresh
+)
 
-// SlotKey is the source for a slot of a fleet.
-func SlotKey(fleet string, slot int) KeySource { return keySource("slot", fleet, fmt.Sprint(slot)) }
+// ChosenKey is the seed of an instance with idempotency_key.
+func ChosenKey(key string) KeySeed { return newSeed(chosen, "key", key) }
 
-// keySource quotes the parts, so that different parts never make the same text.
-func keySource(parts ...string) KeySource { return KeySource{fmt.Sprintf("%q", parts)} }
+// ChosenName is the seed of an instance or a fleet with a name and the provider's idempotency_prefix. kind separates
+// the two.
+func ChosenName(kind, prefix, name string) KeySeed { return newSeed(chosen, kind, prefix, name) }
+
+// RandomKey is the seed of one creation of an instance.
+func RandomKey() KeySeed {
+	text := "tf-" + rand.Text()
+	return KeySeed{ChosenKey(text).parts, fresh, text}
+}
+
+// idLength is the number of random characters in the id of a fleet: 80 bits.
+const idLength = 16
+
+// NewFleetID returns an id for a fleet: its name, a slash and random characters.
+func NewFleetID(name string) string { return name + "/" + strings.ToLower(rand.Text()[:idLength]) }
+
+// FleetSeed is the seed of a fleet with an id. isNew: the id was made for this creation.
+func FleetSeed(id string, isNew bool) KeySeed {
+	if isNew {
+		return newSeed(fresh, "id", id)
+	}
+	return newSeed(stored, "id", id)
+}
+
+// Slot is the seed of a slot of a fleet.
+func (s KeySeed) Slot(slot int) KeySeed {
+	return newSeed(s.kind, "slot", s.parts, fmt.Sprint(slot))
+}
+
+// newSeed quotes the parts, so that different parts never make the same text.
+func newSeed(kind seedKind, parts ...string) KeySeed {
+	return KeySeed{parts: fmt.Sprintf("%q", parts), kind: kind}
+}
+
+// Chosen reports whether the user has chosen the seed.
+func (s KeySeed) Chosen() bool { return s.kind == chosen && s.parts != "" }
 
 // Key returns the idempotency key of a generation, counted from 1. The first one is hashed, too: every text can be
 // configured as a key, so a text that is sent as it is could equal the derived key of another instance.
-func (s KeySource) Key(generation int) string {
+func (s KeySeed) Key(generation int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", s.parts, generation))
 	return hex.EncodeToString(sum[:])
 }

@@ -6,14 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 var validKey = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// No two pairs of source and generation make the same key, even if a configured key or a name looks like a derived one.
-func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
+// No two pairs of seed and generation make the same key, even if a configured key or a name looks like a derived one.
+func TestKeySeed_EachPairHasItsOwnKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	part := func() string {
 		parts := []string{"w", "-2", " ", "2", `"`, `\"`, "сервер"} // few, so that different pairs are similar
@@ -26,14 +24,16 @@ func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 	made, pairs := map[string]string{}, map[string]bool{}
 	for len(pairs) < 5000 {
 		a, b, generation := part(), part(), 1+random.IntN(4)
-		for kind, source := range map[string]KeySource{
-			"key " + fmt.Sprintf("%q", a):                     ConfiguredKey(a),
-			"name " + fmt.Sprintf("%q, %q", a, b):             NameKey(a, b),
-			"slot " + fmt.Sprintf("%q, %d", a, generation):    SlotKey(a, generation),
-			"derived " + fmt.Sprintf("%q, %d", a, generation): ConfiguredKey(ConfiguredKey(a).Key(generation)),
+		for kind, seed := range map[string]KeySeed{
+			"key " + fmt.Sprintf("%q", a):                           ChosenKey(a),
+			"name " + fmt.Sprintf("%q, %q", a, b):                   ChosenName("instance", a, b),
+			"fleet " + fmt.Sprintf("%q, %q", a, b):                  ChosenName("fleet", a, b),
+			"slot " + fmt.Sprintf("%q, %d", a, generation):          FleetSeed(a, false).Slot(generation),
+			"chosen " + fmt.Sprintf("%q, %q, %d", a, b, generation): ChosenName("fleet", a, b).Slot(generation),
+			"derived " + fmt.Sprintf("%q, %d", a, generation):       ChosenKey(ChosenKey(a).Key(generation)),
 		} {
 			pair := fmt.Sprintf("%s, generation %d", kind, generation)
-			key := source.Key(generation)
+			key := seed.Key(generation)
 			if other, used := made[key]; used && other != pair {
 				t.Fatalf("%s and %s have the same key %s", pair, other, key)
 			}
@@ -45,16 +45,12 @@ func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 	}
 }
 
-func TestNewCreation_RandomKey(t *testing.T) {
-	m := newManager(rentaltest.Client(t, rentaltest.NewMarket(nil)))
-	one, end := m.newCreation(t.Context(), Order{})
-	defer end()
-	other, end := m.newCreation(t.Context(), Order{})
-	defer end()
-	if one.key() == other.key() {
-		t.Errorf("the random key %q is not unique", one.key())
+func TestKeySeed_Random(t *testing.T) {
+	one, other := RandomKey(), RandomKey()
+	if one.Key(1) == other.Key(1) || NewFleetID("train") == NewFleetID("train") {
+		t.Error("random seeds are equal")
 	}
-	if ConfiguredKey(one.randomKey).Key(1) != one.key() {
+	if ChosenKey(one.text).Key(1) != one.Key(1) {
 		t.Error("the random key cannot be configured later")
 	}
 }

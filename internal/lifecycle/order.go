@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"math"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -13,27 +12,20 @@ type Order struct {
 	rental.InstanceCreate
 	// ExpectedImage is the expected container image, even if the template sets it; empty for any image.
 	ExpectedImage string
-	// Keys makes a later call with the same source return the same instance. The zero value means a random key.
-	Keys KeySource
+	// Seed makes the idempotency keys: a later call with the same seed returns the same instance.
+	Seed KeySeed
 	// Generation is the number of the first key to use; 0 for the first one. See Rented.
 	Generation int
-	// ExpectedGeneration is the generation that a similar order has reached; 0 if unknown. If the key before it is used,
-	// so are all keys before that one.
-	ExpectedGeneration int
 	// Object is the object that gets the instance.
 	Object Object
-	// RecoverWithin is the maximum age of an instance that an earlier call rented with the same source and that this one
-	// may return. An older one, or one of unknown age, most likely belongs to another state. See AnyAge.
+	// RecoverWithin is the maximum age of an instance that was rented before under a chosen seed and that this call may
+	// return. An older one, or one of unknown age, may belong to another state.
 	RecoverWithin time.Duration
 	// Target is where to take the instance. Its price cap and its Hold apply to the rental, too.
 	Target Target
 	// OnRented is called with the instance before anything else can fail, so that its id can be saved.
 	OnRented func(Rented)
 }
-
-// AnyAge is the RecoverWithin of an order whose key belongs to its object for certain. The instance that an earlier
-// call rented may then also differ from the order.
-const AnyAge = time.Duration(math.MaxInt64)
 
 // Candidate is an offer for one instance.
 type Candidate struct {
@@ -56,9 +48,9 @@ type Rented struct {
 	QuotedKopH int64
 	// Generation is the number of its key in the series: the replacement of the instance uses the next one.
 	Generation int
-	// Recovered: an earlier run rented it with the same idempotency key.
+	// Recovered: it was rented before this creation, under the same idempotency key.
 	Recovered bool
-	// Replayed: the API returned an instance that was rented before under the key. Unless it is Recovered, a request of
-	// this creation, whose response was lost, has most likely rented it; another run may have.
-	Replayed bool
+	// Proven: the object itself rented it, as a 201 or a key of a random seed proves. Otherwise another object with the
+	// same chosen seed may have rented it, so that this one does not destroy it.
+	Proven bool
 }

@@ -6,7 +6,7 @@ import "sync"
 type Object struct {
 	// Token is random and stays the same for the life of the object.
 	Token string
-	// Fleet is the name of a fleet; empty for a single instance.
+	// Fleet is the id of a fleet; empty for a single instance.
 	Fleet string
 	// Created: a creation of this process has received the instance. Only Manager sets it.
 	Created bool
@@ -21,12 +21,14 @@ type Owners struct {
 	objects map[string]Object // by instance id
 }
 
-// Claim records that an object has an instance. If another object has it, Claim returns that object and false.
+// Claim records that an object has an instance. If another object has it, Claim returns that object and false. The
+// object without a token is a tainted one that is destroyed, because Terraform keeps its private state from Delete: of
+// the others, only a creation of this process can have its instance.
 func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if owner, found := o.objects[id]; found {
-		return owner, owner.Token == object.Token
+		return owner, owner.Token == object.Token || object.Token == "" && !owner.Created
 	}
 	o.set(id, object)
 	return object, true

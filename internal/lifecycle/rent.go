@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
@@ -22,8 +21,7 @@ const (
 // creation creates one instance. It is rented under the first key of the series whose instance is not destroyed, so the
 // series leads to the same instance in every run.
 type creation struct {
-	Order             // Generation is that of the current key
-	randomKey  string // the configured key that makes the same series; empty unless it is random
+	Order      // Generation is that of the current key
 	manager    *Manager
 	requestCtx context.Context // of the create request, which outlives an interruption
 
@@ -37,15 +35,11 @@ func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, en
 	requestCtx, end := rental.Detached(ctx, m.Client.RequestTimeout()+createGrace)
 	c = &creation{Order: order, manager: m, requestCtx: requestCtx, began: m.Client.Now()}
 	c.Generation = max(1, order.Generation)
-	if order.Keys == (KeySource{}) {
-		c.randomKey = "tf-" + rand.Text()
-		c.Keys = ConfiguredKey(c.randomKey)
-	}
 	return c, end
 }
 
 // key returns the current idempotency key.
-func (c *creation) key() string { return c.Keys.Key(c.Generation) }
+func (c *creation) key() string { return c.Seed.Key(c.Generation) }
 
 // rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier
 // run rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it
@@ -104,9 +98,9 @@ func (c *creation) afterRefusal(
 	return candidate, refusal
 }
 
-// recover requests the instance that an earlier run rented under the key. It returns otherwise if there is none.
+// recover requests the instance that was rented under the key before. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
-	if c.randomKey != "" {
+	if c.Seed.kind == fresh {
 		return Rented{}, otherwise
 	}
 	rented, err := c.request(ctx, nil)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,17 +27,20 @@ func withMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m 
 	})
 }
 
-// newOrder returns an order that leads to a running instance. Without a key, the key is random.
+// newOrder returns an order that leads to a running instance. With a key, that is chosen; without one, it is random.
 func newOrder(key string) Order {
 	order := Order{
 		InstanceCreate: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Object:         Object{Token: "self"}, Target: running(OutbidRestart),
+		Object:         Object{Token: "self"}, Target: running(OutbidRestart), Seed: RandomKey(),
 	}
 	if key != "" {
-		order.Keys = ConfiguredKey(key)
+		order.Seed = ChosenKey(key)
 	}
 	return order
 }
+
+// anyAge is a RecoverWithin that every instance meets.
+const anyAge = 1000 * time.Hour
 
 // offerAt returns an offer of rentaltest.Market.
 func offerAt(id string, kopH int64) Candidate {
@@ -61,31 +63,36 @@ func holdIn(ledger *spending.Ledger) spending.HoldFunc {
 	return func(_ context.Context, id string, kopH int64) (spending.Hold, error) { return ledger.Hold(id, kopH) }
 }
 
-// An instance that an earlier run rented under the key is taken only if it is lost: young, in no other object, and as
-// requested. Otherwise nothing is rented or changed.
-func TestFill_TakesOnlyALostInstance(t *testing.T) {
+// An instance that was rented before under a chosen key is taken only if it is young, in no other object, and as
+// requested. One under a stored seed is the object's own, and taken unless another object has it. Otherwise nothing is
+// rented or changed.
+func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
 	const age = 30 * time.Minute
 	withoutTime := func(i *rental.Instance) { i.CreatedAt = time.Time{} }
 	inTheFuture := func(i *rental.Instance) { i.CreatedAt = i.CreatedAt.Add(3 * time.Hour) } // its clock differs
+	anotherDisk := func(i *rental.Instance) { i.DiskGB = 70 }
 	stranger := Object{Token: "other"}
+	key, own := ChosenKey("key"), FleetSeed("train/1", false).Slot(0)
 	for name, test := range map[string]struct {
+		seed   KeySeed
 		within time.Duration
 		change func(*rental.Instance)
 		owner  Object // of the instance in this process
 		want   failure.Kind
 	}{
-		"younger than allowed":            {time.Hour, nil, Object{}, ""},
-		"older than allowed":              {age - time.Minute, nil, Object{}, failure.NotLost},
-		"never":                           {0, nil, Object{}, failure.NotLost},
-		"of unknown age":                  {time.Hour, withoutTime, Object{}, failure.NotLost},
-		"created in the future":           {time.Hour, inTheFuture, Object{}, failure.NotLost},
-		"of unknown age, any allowed":     {AnyAge, withoutTime, Object{}, ""},
-		"another object has it":           {AnyAge, nil, stranger, failure.InUse},
-		"another object has it, older":    {0, nil, stranger, failure.InUse},
-		"the object itself had it before": {time.Hour, nil, Object{Token: "self"}, ""},
-		"another disk": {
-			time.Hour, func(i *rental.Instance) { i.DiskGB = 70 }, Object{}, failure.OtherArguments,
-		},
+		"younger than allowed":            {key, time.Hour, nil, Object{}, ""},
+		"older than allowed":              {key, age - time.Minute, nil, Object{}, failure.NotLost},
+		"never":                           {key, 0, nil, Object{}, failure.NotLost},
+		"of unknown age":                  {key, time.Hour, withoutTime, Object{}, failure.NotLost},
+		"created in the future":           {key, time.Hour, inTheFuture, Object{}, failure.NotLost},
+		"another object has it":           {key, time.Hour, nil, stranger, failure.InUse},
+		"another object has it, older":    {key, 0, nil, stranger, failure.InUse},
+		"the object itself had it before": {key, time.Hour, nil, Object{Token: "self"}, ""},
+		"another disk":                    {key, time.Hour, anotherDisk, Object{}, failure.OtherArguments},
+		"its own":                         {own, 0, nil, Object{}, ""},
+		"its own, of unknown age":         {own, 0, withoutTime, Object{}, ""},
+		"its own, another disk":           {own, 0, anotherDisk, Object{}, ""},
+		"its own, in another object":      {own, 0, nil, stranger, failure.InUse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
@@ -94,12 +101,12 @@ func TestFill_TakesOnlyALostInstance(t *testing.T) {
 				if test.change != nil {
 					test.change(&inst)
 				}
-				api.Add(ConfiguredKey("key").Key(1), inst)
+				api.Add(test.seed.Key(1), inst)
 				if test.owner != (Object{}) {
 					m.Owners.Claim(inst.ID, test.owner)
 				}
 				order := newOrder("key")
-				order.RecoverWithin = test.within
+				order.Seed, order.RecoverWithin = test.seed, test.within
 				saved := ""
 				order.OnRented = func(rented Rented) { saved = rented.ID }
 				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
@@ -143,7 +150,7 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 			withMarket(t, api, func(t *testing.T, m *Manager) {
 				inst := ordered("ins_1", test.age)
 				inst.Status = rental.StatusCreating
-				api.ByKey[ConfiguredKey("key").Key(1)] = inst
+				api.ByKey[ChosenKey("key").Key(1)] = inst
 				if inst.Status = test.actual; test.actual != "" {
 					api.Actual["ins_1"] = inst
 				}
@@ -151,7 +158,7 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 					m.setDestroyed("ins_1")
 				}
 				order := newOrder("key")
-				order.RecoverWithin = AnyAge
+				order.RecoverWithin = anyAge
 				generation := 1
 				if test.want == "ins_off_1" {
 					generation = 2
@@ -199,7 +206,7 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 				if !test.lost {
 					inst := ordered("ins_other", 0)
 					change(&inst)
-					api.Add(order.Keys.Key(1), inst)
+					api.Add(order.Seed.Key(1), inst)
 				}
 				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
 				if failure.KindOf(err) != test.want {
@@ -213,44 +220,6 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	}
 }
 
-// The key before the expected generation decides where the search for an unused key begins.
-func TestFill_ExpectedGeneration(t *testing.T) {
-	destroyed := rental.Instance{ID: "ins_old", Status: rental.StatusDestroyed}
-	existing := ordered("ins_running", time.Hour)
-	destroyedTimes := func(n int) []rental.Instance { return slices.Repeat([]rental.Instance{destroyed}, n) }
-	for name, test := range map[string]struct {
-		used         []rental.Instance // by the first keys
-		id           string
-		generation   int
-		postRequests int
-	}{
-		"the key before it is used":      {destroyedTimes(8), "ins_off_1", 9, 2},
-		"an earlier run has rented":      {append(destroyedTimes(7), existing), "ins_running", 8, 1},
-		"more keys are used":             {destroyedTimes(9), "ins_off_1", 10, 3},
-		"fewer keys are used":            {destroyedTimes(1), "ins_off_1", 2, 3},
-		"no key is used":                 {nil, "ins_off_1", 1, 2},
-		"an earlier run rented long ago": {append(destroyedTimes(1), existing), "ins_running", 2, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			order := newOrder("key")
-			order.ExpectedGeneration, order.RecoverWithin = 9, AnyAge
-			for i, inst := range test.used {
-				api.Add(order.Keys.Key(i+1), inst)
-			}
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
-				if err != nil || rented.ID != test.id || rented.Generation != test.generation {
-					t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
-				}
-			})
-			if sent := api.Counts["POST /instances"]; sent != test.postRequests {
-				t.Errorf("%d create requests, want %d", sent, test.postRequests)
-			}
-		})
-	}
-}
-
 // Two creations with one key at the same time are an error for the second: the API returns the same instance.
 func TestFill_TwoCreationsWithOneKey(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200})
@@ -259,7 +228,7 @@ func TestFill_TwoCreationsWithOneKey(t *testing.T) {
 		for token, offer := range map[string]string{"one": "off_1", "other": "off_2"} {
 			go func() {
 				order := newOrder("key")
-				order.RecoverWithin, order.Object.Token = AnyAge, token
+				order.RecoverWithin, order.Object.Token = anyAge, token
 				_, err := m.Fill(t.Context(), order, offerAt(offer, 100))
 				results <- failure.KindOf(err)
 			}()
@@ -270,7 +239,7 @@ func TestFill_TwoCreationsWithOneKey(t *testing.T) {
 	})
 }
 
-// A run that an earlier one was killed in takes what that one rented, or gives it up again. It rents nothing.
+// What was rented before under the key is taken, or given up again. Nothing is rented.
 func TestRecover(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	withMarket(t, api, func(t *testing.T, m *Manager) {
@@ -279,7 +248,7 @@ func TestRecover(t *testing.T) {
 		if rented, err := m.Recover(t.Context(), order); failure.KindOf(err) != failure.NoOffer {
 			t.Errorf("nothing was rented: got %+v, %v", rented, err)
 		}
-		api.Add(order.Keys.Key(1), ordered("ins_1", time.Minute))
+		api.Add(order.Seed.Key(1), ordered("ins_1", time.Minute))
 		rented, err := m.Recover(t.Context(), order)
 		if err != nil || !m.Owners.Has("ins_1") {
 			t.Fatalf("got %+v, %v", rented, err)
@@ -320,7 +289,7 @@ func TestFill_Hold(t *testing.T) {
 				api.Refused["off_1"] = test.status
 				ledger, order := spending.NewLedger(failure.MaxBurn, 150), newOrder("key")
 				ledger.Set("others", test.burn)
-				order.RecoverWithin, order.Target.Hold = AnyAge, holdIn(ledger)
+				order.RecoverWithin, order.Target.Hold = anyAge, holdIn(ledger)
 				if test.unreadable {
 					order.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) {
 						return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: errors.New("no")}
@@ -329,7 +298,7 @@ func TestFill_Hold(t *testing.T) {
 				if test.known {
 					inst := ordered("ins_old", time.Minute)
 					inst.Price.RunningKopH = 100
-					api.Add(order.Keys.Key(1), inst)
+					api.Add(order.Seed.Key(1), inst)
 				}
 				rented, err := m.Fill(ctx, order, offerAt("off_1", 100))
 				if failure.KindOf(err) != test.want || (err == nil) != (rented.ID != "") {
@@ -421,7 +390,7 @@ func TestFill_Discards(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 			withMarket(t, api, func(t *testing.T, m *Manager) {
 				order := newOrder("key")
-				order.RecoverWithin, order.Target.MaxPriceKopH = AnyAge, 200
+				order.RecoverWithin, order.Target.MaxPriceKopH = anyAge, 200
 				order.Target.Hold = holdIn(spending.NewLedger(failure.MaxBurn, 150))
 				saved := ""
 				order.OnRented = func(rented Rented) {
@@ -445,7 +414,7 @@ func TestFill_Discards(t *testing.T) {
 				if test.known {
 					inst := ordered("ins_off_1", time.Minute)
 					test.change(&inst)
-					api.Add(order.Keys.Key(1), inst)
+					api.Add(order.Seed.Key(1), inst)
 				}
 				rented, err := m.Fill(ctx, order, offerAt("off_1", 100))
 				e, removal := failure.As(err), failure.NothingRequested

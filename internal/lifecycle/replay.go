@@ -12,30 +12,28 @@ import (
 const clockTolerance = time.Minute
 
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
-// that it is destroyed. An instance that someone may have is an error: nothing is changed.
+// that it is destroyed. Under a random seed, the key proves that it does. Under a chosen seed, an instance that someone
+// may have is an error: nothing is changed.
 func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
-	other, found := c.manager.Owners.Owner(rented.ID)
-	if rented.Destroyed() || other.Destroyed || !c.confirm(rented) {
+	if c.Seed.text != "" {
+		return false, nil // nothing else is requested under the key
+	}
+	owner, found := c.manager.Owners.Owner(rented.ID)
+	if rented.Destroyed() || owner.Destroyed || !c.confirm(rented) {
 		return true, nil
 	}
-	if found && other.Token != c.Object.Token {
+	if rented.Recovered = !c.rented(rented.Instance); rented.Recovered {
+		rented.Candidate = nil
+	}
+	switch {
+	case found && owner.Token != c.Object.Token:
 		return false, c.inUse(*rented)
+	case !c.Seed.Chosen():
+		return false, nil
 	}
-	age := c.manager.Client.Now().Sub(rented.CreatedAt)
-	if rented.CreatedAt.IsZero() || age < -clockTolerance {
-		age = 0 // unknown
-	} else {
-		age = max(1, age)
-	}
-	if !c.rented(rented.Instance) {
-		rented.Recovered, rented.Candidate = true, nil
-		if c.RecoverWithin == AnyAge {
-			return false, nil
-		}
-		if age == 0 || age > c.RecoverWithin {
-			return false, &failure.Error{
-				Kind: failure.NotLost, Instance: rented.Instance, Age: age, Within: c.RecoverWithin,
-			}
+	if age := c.age(rented.Instance); rented.Recovered && (age == 0 || age > c.RecoverWithin) {
+		return false, &failure.Error{
+			Kind: failure.NotLost, Instance: rented.Instance, Age: age, Within: c.RecoverWithin,
 		}
 	}
 	differences := rented.Differences(c.Order)
@@ -45,6 +43,15 @@ func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// age returns the age of an instance; 0 if it is unknown.
+func (c *creation) age(inst rental.Instance) time.Duration {
+	age := c.manager.Client.Now().Sub(inst.CreatedAt)
+	if inst.CreatedAt.IsZero() || age < -clockTolerance {
+		return 0
+	}
+	return max(1, age)
 }
 
 // rented reports whether this creation itself most likely rented the instance: the response to an attempt was lost, and

@@ -22,9 +22,6 @@ func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, e
 	if ctx.Err() != nil {
 		return Rented{}, &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
 	}
-	if rented, found, err := c.skipToExpected(); found || err != nil {
-		return rented, err
-	}
 	for attempt := 0; ; attempt++ {
 		rented, used, err := c.tryKey(candidate)
 		if !used || err != nil {
@@ -37,26 +34,6 @@ func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, e
 		}
 		c.Generation++
 	}
-}
-
-// skipToExpected moves to the expected generation if the key before it is used. If that key's instance exists, found is
-// true. An unused key proves nothing about the keys before it, which the search then begins with.
-func (c *creation) skipToExpected() (rented Rented, found bool, err error) {
-	first, expected := c.Generation, c.ExpectedGeneration
-	if expected-1 <= first {
-		return Rented{}, false, nil
-	}
-	c.Generation = expected - 1
-	rented, used, err := c.tryKey(nil)
-	switch {
-	case used:
-		c.Generation = expected
-		return Rented{}, false, nil
-	case provesNothingRented(err):
-		c.Generation = first
-		return Rented{}, false, nil
-	}
-	return rented, err == nil, err
 }
 
 // skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
@@ -97,8 +74,8 @@ func (c *creation) tryKey(candidate *Candidate) (rented Rented, used bool, err e
 	}
 	rented = Rented{Instance: inst, Candidate: candidate, Generation: c.Generation}
 	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate != nil
-	if replay != rental.NotReplayed && c.randomKey == "" { // nothing else was rented under a random key
-		rented.Replayed = true
+	rented.Proven = replay == rental.NotReplayed || c.Seed.kind != chosen
+	if replay != rental.NotReplayed {
 		if used, err = c.checkReplay(&rented); used || err != nil {
 			return Rented{}, used, err
 		}
@@ -112,5 +89,5 @@ func (c *creation) tryKey(candidate *Candidate) (rented Rented, used bool, err e
 }
 
 func (c *creation) inUse(rented Rented) *failure.Error {
-	return &failure.Error{Kind: failure.InUse, Instance: rented.Instance, Replayed: c.randomKey == ""}
+	return &failure.Error{Kind: failure.InUse, Instance: rented.Instance}
 }

@@ -40,17 +40,10 @@ type reservation struct {
 // ended reports whether nothing is being rented from the offer and the end has come.
 func (r reservation) ended(now time.Time) bool { return !r.end.IsZero() && !now.Before(r.end) }
 
-// Query selects offers.
-type Query struct {
-	rental.OfferQuery
-	// MaxAttempts is the maximum number of offers to try for one instance. During a wait, it is for one look.
-	MaxAttempts int
-}
-
 // Demand describes the offers for instances that belong together.
 type Demand struct {
 	// Queries select the offers, in order of preference. None: OfferID is the only offer.
-	Queries []Query
+	Queries []rental.OfferQuery
 	OfferID string
 	Count   int
 	// Order is what is rented.
@@ -149,7 +142,7 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 		seen = map[string]bool{}
 	}
 	for i, query := range demand.Queries {
-		offers, err := m.cache.OffersWithin(ctx, query.OfferQuery, read.limit, read.maxAge)
+		offers, err := m.cache.OffersWithin(ctx, query, read.limit, read.maxAge)
 		if err != nil {
 			return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: err}
 		}

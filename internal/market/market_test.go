@@ -105,7 +105,7 @@ func TestTake_Together(t *testing.T) {
 			api.Set("off_a_de_1", 100)
 			api.Set("off_a_de_2", 100)
 		})
-		taken, err := m.Search(d).Take(t.Context(), 2, 2, true, 0, nil)
+		taken, err := m.Search(d).Take(t.Context(), 2, 2, true, 0)
 		if err != nil || fmt.Sprint(ids(taken)) != "[a_de_1 a_de_2]" {
 			t.Errorf("took %v, %v", ids(taken), err)
 		}
@@ -122,7 +122,7 @@ func TestTake_Joins(t *testing.T) {
 		d.SameCountry = true
 		search := m.Search(d)
 		take := func(want string) []lifecycle.Candidate {
-			taken, err := search.Take(t.Context(), 1, 1, false, 0, nil)
+			taken, err := search.Take(t.Context(), 1, 1, false, 0)
 			if err != nil || fmt.Sprint(ids(taken)) != want {
 				t.Errorf("took %v, %v, want %s", ids(taken), err, want)
 			}

@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	// maxRefusals is how many different offers that are available the API may refuse in succession before a search for one
-	// instance ends: most likely a limit of the account is reached. Each further instance adds one, up to moreRefusals,
-	// because the lists may contain offers that others have rented.
-	maxRefusals  = 5
-	moreRefusals = 15
+	// maxRefusals is how many offers in a row that are available the API may refuse for one instance: most likely a limit
+	// of the account is reached, so that the search ends for all instances.
+	maxRefusals = 5
 	// goneFor is how long an offer stays reserved that was rented or is not available. The API refreshes its offers about
 	// every minute.
 	goneFor = time.Minute
@@ -27,8 +25,6 @@ const (
 	// maxAsideDoublings limits how long a search does not try an offer again: goneFor, doubled with each refusal. With
 	// Demand.All, each refusal makes the caller destroy what it has rented from other offers.
 	maxAsideDoublings = 5
-	// refusalsTime is how long a refusal counts: during a long wait, others rent most offers that appear.
-	refusalsTime = 5 * time.Minute
 )
 
 // Search finds the offers for one creation: of one instance, or of several that belong together. It is safe for
@@ -43,7 +39,6 @@ type Search struct {
 	aside    map[string]time.Time // when a refused offer may be tried again, by id
 	attempts map[string]int       // that were refused, by id
 	tried    int                  // offers
-	refused  map[string]time.Time // when available offers were refused since the last success, by id
 	last     error                // the last refusal, or why the offers could not be read
 	ended    error                // nothing more is rented
 }
@@ -52,7 +47,7 @@ type Search struct {
 func (m *Market) Search(demand Demand) *Search {
 	return &Search{
 		Demand: demand, market: m, began: time.Now(), chosen: map[string]Location{}, aside: map[string]time.Time{},
-		attempts: map[string]int{}, refused: map[string]time.Time{},
+		attempts: map[string]int{},
 	}
 }
 
@@ -81,7 +76,6 @@ func (s *Search) Restart(existing []Location) {
 	defer s.mu.Unlock()
 	s.Existing, s.ended = existing, nil
 	clear(s.chosen)
-	clear(s.refused)
 }
 
 // WaitLeft is how long the search may still wait.
@@ -89,11 +83,10 @@ func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) 
 
 // Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait
 // is set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The
-// caller rents from the offers, or releases them. tried counts the offers of each query that were tried for the
-// instance; a wait clears it. An error is of the kind NoOffer, OfferRefused, OffersUnreadable, AboveLimit, Interrupted
-// or NotTried.
+// caller rents from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
+// AboveLimit, Interrupted or NotTried.
 func (s *Search) Take(
-	ctx context.Context, count, need int, wait bool, roomKopH int64, tried map[int]int,
+	ctx context.Context, count, need int, wait bool, roomKopH int64,
 ) ([]lifecycle.Candidate, error) {
 	demand := s.Demand
 	demand.Count = count
@@ -108,7 +101,7 @@ func (s *Search) Take(
 			if i == len(reads)-1 {
 				least = need
 			}
-			choice, err := s.reserveFrom(ctx, demand, read, least, tried)
+			choice, err := s.reserveFrom(ctx, demand, read, least)
 			switch {
 			case err != nil && (!wait || ctx.Err() != nil || !mayPass(err)):
 				return nil, s.orInterrupted(ctx, err, offers)
@@ -126,7 +119,6 @@ func (s *Search) Take(
 			return nil, s.noOffer(offers)
 		}
 		reads = []listRead{{s.market.scaled(ListAge), reads[len(reads)-1].limit}}
-		clear(tried)
 		if backoff.Sleep(ctx, min(left, s.market.pollInterval)) != nil {
 			return nil, s.orInterrupted(ctx, ctx.Err(), offers)
 		}
@@ -134,9 +126,7 @@ func (s *Search) Take(
 }
 
 // reserveFrom reserves the best offers of one read, at least need of them or none.
-func (s *Search) reserveFrom(
-	ctx context.Context, demand Demand, read listRead, need int, tried map[int]int,
-) (Choice, error) {
+func (s *Search) reserveFrom(ctx context.Context, demand Demand, read listRead, need int) (Choice, error) {
 	if err := s.Err(); err != nil {
 		return Choice{}, err
 	}
@@ -147,12 +137,7 @@ func (s *Search) reserveFrom(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	demand.Existing = slices.AppendSeq(slices.Clone(s.Existing), maps.Values(s.chosen))
-	matching := len(offers)
-	offers = slices.DeleteFunc(offers, func(c lifecycle.Candidate) bool {
-		return len(s.Queries) > 0 && tried[c.Query] >= s.Queries[c.Query].MaxAttempts
-	})
 	choice := s.market.reserve(demand, need, offers, func(id string) bool { return time.Now().Before(s.aside[id]) })
-	choice.Offers.Matching = matching
 	for _, candidate := range choice.Candidates {
 		s.chosen[candidate.Offer.ID] = LocationOf(candidate.Offer)
 	}
@@ -212,16 +197,17 @@ func (s *Search) free(offerID string) {
 	s.market.release(offerID, 0, false)
 }
 
-// Rent rents an instance from an offer that Take returned, nil for none, or from the next ones. If there is none, it
-// takes the instance that a killed run rented under the key, and waits.
+// Rent rents an instance from an offer that Take returned, nil for none, or from the next ones, in their order, until
+// one is rented, none is left, or the API refuses too many available ones in a row. If there is none, it takes the
+// instance that was rented under the key before, and waits.
 func (s *Search) Rent(
 	ctx context.Context, order lifecycle.Order, candidate *lifecycle.Candidate,
 ) (lifecycle.Rented, error) {
-	tried := map[int]int{}
-	keyChecked := false // the key was requested, so that no earlier run has an instance under it
+	refusals := 0       // of available offers in a row
+	keyChecked := false // the key was requested, so that nothing was rented under it before
 	for {
 		if candidate == nil {
-			taken, err := s.Take(ctx, 1, 1, keyChecked && !s.All, 0, tried)
+			taken, err := s.Take(ctx, 1, 1, false, 0)
 			if err != nil && !keyChecked && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
 				keyChecked = true
 				rented, recoverErr := s.market.lifecycle.Recover(ctx, order)
@@ -230,9 +216,11 @@ func (s *Search) Rent(
 					return s.market.lifecycle.Finish(ctx, order, rented)
 				case failure.KindOf(recoverErr) != failure.NoOffer:
 					return rented, recoverErr
-				case s.WaitLeft() > 0 && !s.All:
-					continue
 				}
+			}
+			if err != nil && keyChecked && s.WaitLeft() > 0 && !s.All {
+				refusals = 0
+				taken, err = s.Take(ctx, 1, 1, true, 0)
 			}
 			if err != nil {
 				return lifecycle.Rented{}, err
@@ -248,7 +236,14 @@ func (s *Search) Rent(
 		}
 		rented, err := s.market.lifecycle.Fill(ctx, attempt, *candidate)
 		keyChecked = true
-		tried[candidate.Query]++
+		if e := failure.As(err); e.Kind == failure.OfferRefused && e.Availability == failure.Available {
+			refusals++
+		} else if e.Kind == failure.OfferRefused {
+			refusals = 0
+		}
+		if refusals == maxRefusals {
+			s.End(err)
+		}
 		if rented.ID != "" || !s.releaseAfterFailure(*candidate, err) {
 			return rented, err
 		}
@@ -264,7 +259,6 @@ func (s *Search) rented(offerID string, rented lifecycle.Rented) {
 		s.free(offerID)
 		return
 	}
-	clear(s.refused)
 	s.market.release(offerID, s.pause(goneFor), false)
 }
 
@@ -288,9 +282,6 @@ func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (
 	if e.Kind != failure.OutcomeUnknown { // else it may be rented
 		delete(s.chosen, id)
 	}
-	if available {
-		s.refuse(id, err)
-	}
 	overBudget := failure.Exceeds(err, failure.MaxTotal)
 	if offerRefused || overBudget {
 		s.last = err
@@ -309,14 +300,4 @@ func (s *Search) pause(d time.Duration) time.Duration {
 		return d
 	}
 	return s.market.scaled(d)
-}
-
-// refuse records the refusal of an available offer, and ends the search after too many. The lock is held.
-func (s *Search) refuse(offerID string, err error) {
-	now := time.Now()
-	s.refused[offerID] = now
-	maps.DeleteFunc(s.refused, func(_ string, at time.Time) bool { return now.Sub(at) > refusalsTime })
-	if len(s.refused) >= maxRefusals+min(max(s.Count, 1)-1, moreRefusals) && s.ended == nil {
-		s.ended = err
-	}
 }

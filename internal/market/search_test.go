@@ -37,10 +37,11 @@ func inMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m *M
 func order(key string) lifecycle.Order {
 	order := lifecycle.Order{
 		InstanceCreate: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Target:         lifecycle.Target{State: rental.DesiredRunning}, RecoverWithin: lifecycle.AnyAge,
+		Target:         lifecycle.Target{State: rental.DesiredRunning}, RecoverWithin: 1000 * time.Hour,
+		Seed: lifecycle.RandomKey(),
 	}
 	if key != "" {
-		order.Keys = lifecycle.ConfiguredKey(key)
+		order.Seed = lifecycle.ChosenKey(key)
 	}
 	return order
 }
@@ -50,10 +51,10 @@ func demand(count int, gpus ...string) Demand {
 	d := Demand{Count: count, Order: order("").InstanceCreate}
 	for _, gpu := range gpus {
 		query := rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand}
-		d.Queries = append(d.Queries, Query{OfferQuery: query, MaxAttempts: 5})
+		d.Queries = append(d.Queries, query)
 	}
 	if len(gpus) == 0 {
-		d.Queries = []Query{{OfferQuery: rental.OfferQuery{Type: rental.OnDemand}, MaxAttempts: 5}}
+		d.Queries = []rental.OfferQuery{{Type: rental.OnDemand}}
 	}
 	return d
 }
@@ -112,29 +113,37 @@ func TestRent_Refusals(t *testing.T) {
 	}
 }
 
+// Offers that others take meanwhile do not end a creation, however many they are.
 func TestRent_TriesTheNextOffer(t *testing.T) {
 	for name, test := range map[string]struct {
-		attempts int
+		taken    int // of eight offers, which cost 100, 200 and so on
 		maxPrice int64
 		want     string
-		tried    int
 	}{
-		"the first one is taken meanwhile": {5, 0, "off_2", 0},
-		"no attempt left":                  {1, 0, "", 1},
-		"the next one is above the cap":    {5, 150, "", 1},
+		"the first one is taken meanwhile": {1, 0, "off_2"},
+		"all but one are":                  {7, 0, "off_8"},
+		"all are":                          {8, 0, ""},
+		"the next one is above the cap":    {1, 150, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
-			api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") }
+			api := rentaltest.NewMarket(map[string]int64{})
+			for n := range int64(8) {
+				api.Prices[fmt.Sprint("off_", n+1)] = 100 * (n + 1)
+			}
+			api.Before = func(rental.InstanceCreate) {
+				for n := range test.taken {
+					delete(api.Prices, fmt.Sprint("off_", n+1))
+				}
+			}
 			inMarket(t, api, func(t *testing.T, m *Market) {
 				d := demand(1)
-				d.MaxPriceKopH, d.Queries[0].MaxAttempts = test.maxPrice, test.attempts
+				d.MaxPriceKopH = test.maxPrice
 				offer, _, err := rent(t.Context(), m, d)
 				if offer != test.want {
 					t.Errorf("rented from %q, want %q (%v)", offer, test.want, err)
 				}
-				if e := failure.As(err); test.want == "" && (e.Kind != failure.NoOffer || e.Offers.Tried != test.tried) {
-					t.Errorf("failed with %#v, want NoOffer after %d offers", err, test.tried)
+				if e := failure.As(err); test.want == "" && e.Kind != failure.NoOffer {
+					t.Errorf("failed with %#v, want NoOffer", err)
 				}
 			})
 		})
@@ -154,7 +163,7 @@ func TestRent_OutcomeUnknownKeepsCountry(t *testing.T) {
 		if _, err := search.Rent(ctx, order("key"), nil); failure.KindOf(err) != failure.OutcomeUnknown {
 			t.Fatalf("got %v", err)
 		}
-		if other, err := search.Take(t.Context(), 1, 1, false, 0, nil); failure.KindOf(err) != failure.NoOffer {
+		if other, err := search.Take(t.Context(), 1, 1, false, 0); failure.KindOf(err) != failure.NoOffer {
 			t.Errorf("got %v, %v", other, err)
 		}
 	})
@@ -166,8 +175,9 @@ func TestRent_EndsReservations(t *testing.T) {
 		return func(api *rentaltest.Market) { api.Refused["off_1"] = code }
 	}
 	recovered := func(api *rentaltest.Market) {
-		api.Add(lifecycle.ConfiguredKey("key").Key(1), rental.Instance{
+		api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
 			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
+			CreatedAt: time.Now().Add(-time.Hour),
 		})
 	}
 	failed := func(api *rentaltest.Market) {
@@ -198,19 +208,19 @@ func TestRent_EndsReservations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			test.change(api)
 			inMarket(t, api, func(t *testing.T, m *Market) {
+				test.change(api)
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				search := m.Search(demand(1))
-				taken, err := search.Take(ctx, 1, 1, false, 0, nil)
+				taken, err := search.Take(ctx, 1, 1, false, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
 				var ended time.Time
 				o := order("key")
 				if test.want == failure.NotLost {
-					o.RecoverWithin = time.Hour // the API does not return its age
+					o.RecoverWithin = time.Minute
 				}
 				o.OnRented = func(lifecycle.Rented) { ended = time.Now() }
 				_, err = search.Rent(ctx, o, &taken[0])
@@ -532,8 +542,9 @@ func TestWait_RecoversFirst(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{})
 	inMarket(t, api, func(t *testing.T, m *Market) {
 		began := time.Now()
-		api.Add(lifecycle.ConfiguredKey("key").Key(1), rental.Instance{
+		api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
 			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
+			CreatedAt: time.Now().Add(-time.Hour),
 		})
 		rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"), nil)
 		if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {

@@ -50,7 +50,7 @@ func (p *gpurentProvider) EphemeralResources(context.Context) []func() ephemeral
 // ListResources implements provider.ProviderWithListResources.
 func (p *gpurentProvider) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{
-		apikey.NewList, fleet.NewList, instance.NewList, sshkey.NewList, template.NewList,
+		apikey.NewList, instance.NewList, sshkey.NewList, template.NewList,
 	}
 }
 

@@ -21,11 +21,11 @@ const (
 // Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
 // first one that another object has, too. A planned destruction may follow a creation of the same apply that has
 // received the instances: then Delete keeps them.
-func Claim(meta *tfkit.Meta, object tfkit.Object, fleet string, ids []string, destroys bool, diags *diag.Diagnostics) {
+func Claim(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics) {
 	if meta == nil || object.Token == "" {
 		return // without a token: nothing was read since the provider was killed during an update
 	}
-	self := lifecycle.Object{Token: object.Token, Fleet: fleet}
+	self := lifecycle.Object{Token: object.Token, Fleet: fleetID}
 	for _, id := range ids {
 		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
 			AddTwoObjects(diags, id, self, other)
@@ -66,7 +66,7 @@ func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther), tfkit.Textf("Another resource of this run has %s. They "+
 		"were not changed or destroyed, and do not belong to this resource any more. If you rename a resource, add a moved "+
-		"block. With create_before_destroy, change the key (of a fleet, the name) with each replacement.", ids))
+		"block. With create_before_destroy, change the key with each replacement.", ids))
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.

@@ -22,7 +22,7 @@ const explainedOffers = 1000
 
 // Explain describes for each query which filters exclude the available offers, as paragraphs. It returns an empty text
 // if the offers cannot be read.
-func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (text tfkit.Text) {
+func Explain(ctx context.Context, meta *tfkit.Meta, queries []rental.OfferQuery) (text tfkit.Text) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
 	for i, query := range queries[:min(len(queries), explainedQueries)] {
@@ -35,7 +35,7 @@ func Explain(ctx context.Context, meta *tfkit.Meta, queries []market.Query) (tex
 		if len(queries) > 1 {
 			text += tfkit.Textf("Query %d: ", i+1)
 		}
-		text += explanationText(query.OfferQuery, offers)
+		text += explanationText(query, offers)
 	}
 	if more := len(queries) - explainedQueries; more > 0 {
 		text += tfkit.Textf("\n\n… and %d more queries", more)

@@ -4,33 +4,18 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-const (
-	defaultAttempts = 5
-	maxAttemptsEver = 50
-)
-
 // QueryArguments are the attributes of a query.
 func QueryArguments() map[string]schema.Attribute {
-	arguments := tfkit.ForResource(tfkit.OfferFilterAttributes())
-	arguments["max_attempts"] = schema.Int64Attribute{
-		Optional: true,
-		MarkdownDescription: "Maximum number of offers of this query to try for one creation. With `wait_for_offer`, it " +
-			"applies to each read of the offers. Must be between 1 and 50. Defaults to `5`.",
-		Validators: []validator.Int64{int64validator.Between(1, maxAttemptsEver)},
-	}
-	return arguments
+	return tfkit.ForResource(tfkit.OfferFilterAttributes())
 }
 
 // QueryType has the types of QueryArguments.
@@ -38,11 +23,8 @@ var QueryType = AttributeTypes(schema.SingleNestedAttribute{Attributes: QueryArg
 
 // Query returns the query of an object with QueryArguments and with the other arguments that restrict the offers. It
 // omits unknown filters.
-func (a Arguments) Query(object types.Object) market.Query {
-	query := market.Query{OfferQuery: tfkit.OfferQuery(object), MaxAttempts: defaultAttempts}
-	if attempts := tfkit.Int64Of(object.Attributes()["max_attempts"]); attempts > 0 {
-		query.MaxAttempts = int(attempts)
-	}
+func (a Arguments) Query(object types.Object) rental.OfferQuery {
+	query := tfkit.OfferQuery(object)
 	query.Type = rental.RentalType(a.Type.ValueString())
 	if limit := a.MaxPriceKopH.ValueInt64(); limit > 0 {
 		query.MaxPriceKopH = &limit
@@ -54,7 +36,7 @@ func (a Arguments) Query(object types.Object) market.Query {
 }
 
 // Queries returns the queries of objects. It omits unknown ones.
-func (a Arguments) Queries(objects []attr.Value) (queries []market.Query) {
+func (a Arguments) Queries(objects []attr.Value) (queries []rental.OfferQuery) {
 	for _, element := range objects {
 		if object, ok := element.(types.Object); ok && !object.IsNull() && !object.IsUnknown() {
 			queries = append(queries, a.Query(object))

@@ -110,7 +110,7 @@ func (s *States) addObject(o object) error {
 		return nil
 	}
 	var values struct {
-		ID        string                          `json:"id"`        // of an instance, or the name of a fleet
+		ID        string                          `json:"id"`        // of an instance or a fleet
 		Instances map[string]struct{ ID *string } `json:"instances"` // members of a fleet by slot
 	}
 	if err := json.Unmarshal(o.Values, &values); err != nil {
@@ -123,11 +123,10 @@ func (s *States) addObject(o object) error {
 		s.IDs[values.ID] = true
 		return nil
 	}
-	for slot, member := range values.Instances {
-		if member.ID == nil {
-			return fmt.Errorf("the member in slot %.10q has no id", slot)
+	for _, member := range values.Instances {
+		if member.ID != nil { // else the outcome of its creation is unknown
+			s.IDs[*member.ID] = true
 		}
-		s.IDs[*member.ID] = true
 	}
 	return nil
 }

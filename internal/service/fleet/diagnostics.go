@@ -21,7 +21,8 @@ const (
 	summaryNotComplete   = "Fleet %s is not complete"
 	summaryNotAllocated  = "Fleet %s was not allocated"
 	summaryInterrupted   = "Interrupted while fleet %s was changing"
-	summaryRecovered     = "Fleet %s contains instances of an earlier run"
+	summaryRecovered     = "Fleet %s contains instances that were rented before"
+	summaryAlsoDestroyed = "More instances of fleet %s were destroyed"
 	summaryNotDestroyed  = "Fleet %s is not destroyed yet"
 	summaryNotReduced    = "Fleet %s has too many members"
 	summaryChanges       = "Fleet %s changes existing members"
@@ -58,7 +59,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 			"Apply again to continue. "+stopPaying)
 	case o.Interrupted:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"Apply again to continue.")
-	case o.created && slices.ContainsFunc(o.Failures, mayBelongToOther):
+	case o.created && slices.ContainsFunc(o.Failures, rentedBefore):
 		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+otherOwnerAdvice(o))
 	case o.All:
 		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
@@ -88,7 +89,11 @@ func readyText(o outcome, ready int) tfkit.Text {
 	return text + ":"
 }
 
-func mayBelongToOther(f fleet.Failure) bool { return failure.MayBelongToOther(f.Err) }
+// rentedBefore reports whether a slot of a new fleet has no instance because one was rented under its chosen key before.
+func rentedBefore(f fleet.Failure) bool {
+	kind := failure.KindOf(f.Err)
+	return kind == failure.NotLost || kind == failure.OtherArguments || kind == failure.InUse
+}
 
 // countReady counts the members that are ready, and those that a smaller size should have destroyed.
 func countReady(o outcome) (ready, surplus int) {
@@ -160,8 +165,8 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 	case e.Kind == failure.Interrupted:
 		return "nothing was rented before the timeout or the interruption"
 	case e.Kind == failure.OutcomeUnknown:
-		return tfkit.Textf("an instance may have been rented under the idempotency key %s: the next apply takes it, and "+
-			"`terraform-provider-gpurent unmanaged` lists it: %s", e.Key, e.Err)
+		return tfkit.Textf("an instance may have been rented under the idempotency key %s, and the next apply or destroy "+
+			"finds it: %s", e.Key, e.Err)
 	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
 		return tfkit.Textf("another member would exceed max_total_kop_h, %s, at the current prices",
 			tfkit.PerHour(o.MaxTotalKopH))
@@ -184,14 +189,10 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 func ownerText(e failure.Error, err error) tfkit.Text {
 	switch e.Kind {
 	case failure.OtherArguments:
-		return tfkit.Textf("instance %s of an earlier run or another state differs (%s) and is billed: restore the "+
-			"arguments, choose another name for the fleet, or destroy it in the service's console", e.Instance.ID,
-			tfinstance.DifferencesText(e.Differences))
+		return tfkit.Textf("instance %s, which was rented before under the key of this member, differs: %s",
+			e.Instance.ID, tfinstance.DifferencesText(e.Differences))
 	case failure.NotLost:
-		return tfinstance.NotLostText(e) + "; if a killed run of this fleet rented it, raise recover_within for one apply"
-	case failure.NotByKey:
-		return tfkit.Textf("instance %s has the name %q, but not the key of this member: another state may have it",
-			e.Instance.ID, e.Instance.NameString())
+		return tfinstance.NotLostText(e)
 	case failure.InUse:
 		return tfkit.Textf("another resource of this run has instance %s", e.Instance.ID)
 	default:
@@ -289,37 +290,44 @@ func rolledBackText(o outcome) tfkit.Text {
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
-	lines := make([]slotLine, len(o.Recovered))
-	for i, m := range o.Recovered {
-		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
-	}
-	text := tfkit.Textf("An earlier run created %s without saving the state, and this apply found them:",
-		membersText(len(o.Recovered))) + slotLines(lines)
-	if o.created {
-		text += "\n\nIf another state or resource has a fleet with this name, both would change and destroy the same " +
-			"instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another name."
+	text := tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and this apply found them:",
+		membersText(len(o.Recovered))) + memberLines(o.Recovered, now)
+	if o.created { // the keys are chosen
+		text += "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
+			"the same instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another " +
+			"prefix."
+	} else if len(o.Members) > o.Size {
+		text += "\n\nThe next plan shows which of them are destroyed, because size is smaller."
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), text)
 }
 
-// otherOwnerAdvice explains why the slots of a new fleet have instances that may belong to another fleet.
-func otherOwnerAdvice(o outcome) tfkit.Text {
-	if !slices.ContainsFunc(o.Failures, func(f fleet.Failure) bool {
-		return mayBelongToOther(f) && failure.KindOf(f.Err) != failure.InUse
-	}) {
-		return "Choose another name for one of the fleets. If this one was only renamed, add a moved block. With " +
-			"create_before_destroy, change the name with each replacement."
+// memberLines returns a line for each member with the time of its creation.
+func memberLines(members []fleet.Member, now time.Time) tfkit.Text {
+	lines := make([]slotLine, len(members))
+	for i, m := range members {
+		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
 	}
-	var text, first tfkit.Text
+	return slotLines(lines)
+}
+
+func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member, now time.Time) {
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryAlsoDestroyed, name), tfkit.Textf("An interrupted apply rented %s under "+
+		"the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+memberLines(members, now))
+}
+
+// otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
+func otherOwnerAdvice(o outcome) tfkit.Text {
+	text := tfkit.Text("Nothing of them was changed or destroyed. If another state has them, choose another " +
+		"idempotency_prefix or name for this fleet. ")
 	if len(o.Members) > 0 {
-		text = "The fleet is tainted: the next apply destroys its members. "
-		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), "
+		text += "The fleet is tainted: the next apply destroys its own members. "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
-		text += "If no other state has these instances, " + first + "add this block with the address of this resource, and " +
-			"plan again:\n\n" + block + "\n\n"
+		text += "If no other state has them, remove this fleet from the state, add this block with the address of the " +
+			"resource, and plan again:\n\n" + block
 	}
-	return text + tfinstance.OwnershipCauses("choose another name", "change the name with each replacement")
+	return text
 }
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {

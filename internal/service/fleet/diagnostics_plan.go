@@ -15,19 +15,19 @@ import (
 )
 
 // warnOfChanges warns of the members that the apply changes or rents again.
-func warnOfChanges(diags *diag.Diagnostics, name string, plan model, changes []fleet.Change) {
+func warnOfChanges(diags *diag.Diagnostics, u update) {
 	var lines []slotLine
-	for _, change := range changes {
-		line := slotLine{slot: change.Slot, text: reason(plan, change)}
+	for _, change := range u.changes {
+		line := slotLine{slot: change.Slot, text: reason(u.plan, change)}
 		if change.Destroys() {
 			line.instance = change.Instance.ID
 		}
-		if !change.IsNew() {
+		if isNew := change.Action == fleet.Create && change.Slot >= u.priorSize; !isNew {
 			lines = append(lines, line)
 		}
 	}
 	if len(lines) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, name), "The apply changes these members and no others. A "+
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, u.spec.Name), "The apply changes these members and no others. A "+
 			"replacement or destruction loses the disk of the member:"+slotLines(lines))
 	}
 }
@@ -85,25 +85,26 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, tot
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
-// addOtherMembers describes instances with the names of members. created: the plan creates the fleet.
-func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance, created bool) {
-	text := tfkit.Text("The apply takes those that a killed run of this fleet rented. The others stay and are billed, " +
-		"even after a destroy. If another resource or state has them, give them other names. Otherwise raise size until " +
-		"they are members, import them (`terraform-provider-gpurent unmanaged --format import`), or destroy them in the " +
-		"service's console.")
-	if created {
-		text = "The apply takes those that a killed run of this configuration rented within recover_within. If another " +
-			"state has them, choose another name here. If the resource was renamed, add a moved block, and run `terraform " +
-			"untaint ADDRESS` (or `tofu untaint ADDRESS`) if the fleet is tainted: then all members stay."
-	}
+// maxOthers is the maximum number of instances in the warning about names.
+const maxOthers = 5
+
+// addOtherMembers describes instances with the names of members.
+func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {
 	var burn int64
-	names := make([]string, len(others))
-	for i, inst := range others {
-		names[i] = fmt.Sprintf("%s (%s)", inst.ID, inst.NameString())
+	var names []string
+	for _, inst := range others {
+		names = append(names, fmt.Sprintf("%s (%s)", inst.ID, inst.NameString()))
 		burn += inst.BurnKopH()
 	}
+	if more := len(names) - maxOthers; more > 0 {
+		names = append(names[:maxOthers], fmt.Sprintf("%d more", more))
+	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf(
-		"This fleet does not have these active instances, which cost %s: %s.\n\n%s", tfkit.HourlyRubles(burn), names, text))
+		"This fleet does not have these active instances, which cost %s: %s.\n\nIf an interrupted apply of this fleet "+
+			"rented them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys "+
+			"them. All others stay as they are, for example those of another state. "+
+			"`terraform-provider-gpurent unmanaged` lists the instances that no state has.",
+		tfkit.HourlyRubles(burn), names))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -27,17 +28,12 @@ func TestAddResult(t *testing.T) {
 		"an unknown outcome": {
 			err: failure.Error{Kind: failure.OutcomeUnknown, Key: "key-1", Err: refused}, minimum: 1,
 			want: []string{"Error: Fleet train has too few ready members", "slot 0: ", "under the idempotency key key-1",
-				"unmanaged", "connection reset", "apply again to continue"},
+				"next apply or destroy", "connection reset", "apply again to continue"},
 		},
 		"a server of another state": {
-			err: failure.Error{Kind: failure.NotByKey, Instance: inst}, minimum: 1,
-			want: []string{"Error: Fleet train cannot take existing instances", `instance ins_7 has the name "train-0"`,
-				"import {", "id = \"train\"", "moved block", "create_before_destroy"},
-		},
-		"a server of another resource": {
-			err: failure.Error{Kind: failure.InUse, Instance: inst}, minimum: 1,
-			want: []string{"Error: Fleet train cannot take existing instances", "another resource of this run has instance " +
-				"ins_7", "moved block", "create_before_destroy"},
+			err: failure.Error{Kind: failure.NotLost, Instance: inst, Age: 2 * time.Hour, Within: time.Hour}, minimum: 1,
+			want: []string{"Error: Fleet train cannot take existing instances", "instance ins_7 (", "2h0m0s ago",
+				"another idempotency_prefix", "import {", "id = \"train\""},
 		},
 		"a server that was destroyed while it booted": {
 			err: failure.Error{Kind: failure.Gone}, member: inst, minimum: 1,

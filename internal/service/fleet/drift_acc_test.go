@@ -119,28 +119,3 @@ func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A plan warns of instances of the same configuration that have names of members, in any order in which Terraform reads
-// them.
-func TestAccFleet_namesOfInstances(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	env, provider := startLimited(t, 8)
-	const instances = `
-resource "gpurent_instance" "others" {
-  count       = 6
-  name        = "train-${count.index}"
-  template    = "pytorch"
-  disk_gb     = 20
-  offer_query = {}
-}
-`
-	w := env.Workspace(provider + plain(2, 20))
-	w.Run("apply", "-auto-approve")
-	w.Configure(provider + plain(2, 20) + instances)
-	w.Run("apply", "-auto-approve")
-	for range 3 {
-		contains(t, w.Run("plan", "-no-color"), "No changes.", "Instances have the names", "(train-5)")
-	}
-	w.Run("destroy", "-auto-approve")
-}

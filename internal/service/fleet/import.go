@@ -3,11 +3,15 @@ package fleet
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -16,7 +20,7 @@ import (
 // imported returns the state of a fleet after an import. The arguments are those of the first member, or the defaults.
 // The members are read with the fields that the list may omit. An argument that the API does not return is null, and
 // the plan adopts the configured value: see model.members and replacingArguments.
-func (m model) imported(ctx context.Context, client *rental.Client, name string, members []fleet.Member) model {
+func (m model) imported(ctx context.Context, client *rental.Client, id string, members []fleet.Member) model {
 	first := client.ReadOmitted(ctx, members[0].Instance)
 	members[0].Instance = first
 	for i := range members {
@@ -25,7 +29,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 		}
 		members[i].Order = fleet.OrderOf(members[i].Instance)
 	}
-	m.ID, m.Name = types.StringValue(name), types.StringValue(name)
+	m.ID, m.Name = types.StringValue(id), types.StringValue(nameOf(id))
 	m.Size = types.Int64Value(int64(len(members)))
 	m.Template = tfkit.OptionalString(first.Template.Slug)
 	m.DiskGB = types.Int64Null()
@@ -43,6 +47,28 @@ func (m model) imported(ctx context.Context, client *rental.Client, name string,
 	m.MaxUnavailable, m.MinReady = types.Int64Value(defaultMaxUnavailable), types.Int64Value(defaultMinReady)
 	m.OfferQueries = importedQueries(ctx, members)
 	return m.withMembers(members)
+}
+
+// ImportState implements resource.ResourceWithImportState. It imports by the id of a fleet, or by its name, which gives
+// the fleet a new id: then no instance was rented under the keys of its members.
+func (r *fleetResource) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	r.Resource.ImportState(ctx, req, resp)
+	var id types.String
+	resp.Diagnostics.Append(resp.State.GetAttribute(ctx, path.Root("id"), &id)...)
+	if resp.Diagnostics.HasError() || nameOf(id.ValueString()) != id.ValueString() {
+		return
+	}
+	id = types.StringValue(lifecycle.NewFleetID(id.ValueString()))
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("id"), id)...)
+}
+
+// nameOf returns the name of the fleet with an id.
+func nameOf(id string) string {
+	name, _, _ := strings.Cut(id, "/")
+	return name
 }
 
 // omitsField reports whether an instance lacks a field that the API returns for another member.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"net"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -61,10 +62,13 @@ func (m model) withMembers(members []fleet.Member) model {
 	hosts := []attr.Value{}
 	var config strings.Builder
 	for _, member := range members {
+		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.Name.ValueString(), member.Slot)
+		if member.Unknown {
+			instances[slot] = unknownMember(member)
+		}
 		if member.Lost() {
 			continue
 		}
-		slot, name := strconv.Itoa(member.Slot), fleet.MemberName(m.ID.ValueString(), member.Slot)
 		before, _ := prior[slot].(types.Object)
 		values := memberValues(member, before.Attributes())
 		instances[slot] = types.ObjectValueMust(memberType.AttrTypes, values)
@@ -87,6 +91,15 @@ func (m model) withMembers(members []fleet.Member) model {
 	m.Hosts = types.ListValueMust(types.StringType, hosts)
 	m.SSHConfig = types.StringValue(config.String())
 	return m
+}
+
+// unknownMember returns the element of instances for a slot whose creation had an unknown outcome. The state contains it,
+// because Terraform destroys a tainted fleet without its private state.
+func unknownMember(member fleet.Member) types.Object {
+	values := memberValues(member, nil)
+	values["id"], values["running_kop_h"] = types.StringNull(), types.Int64Null()
+	values["status"] = types.StringValue(string(fleet.StatusUnknown))
+	return types.ObjectValueMust(memberType.AttrTypes, values)
 }
 
 // memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for
@@ -154,8 +167,11 @@ func firstURL(pages []rental.InstanceURL, prior string) (first *string) {
 // members returns the members of a state, with the fields that a plan needs, and the lost members. What the API has not
 // returned of imported members is what the state has adopted from the configuration.
 func (m model) members(private privateMembers) []fleet.Member {
-	members := private.members(true)
-	for slot, element := range m.Instances.Elements() {
+	elements := m.Instances.Elements()
+	members := slices.DeleteFunc(private.members(true), func(lost fleet.Member) bool {
+		return elements[strconv.Itoa(lost.Slot)] != nil
+	})
+	for slot, element := range elements {
 		object, ok := element.(types.Object)
 		number, err := strconv.Atoi(slot)
 		if !ok || err != nil {
@@ -221,6 +237,7 @@ func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 		},
 		Offer: fleet.Offer{ID: tfkit.StringOf(values["offer_id"])},
 	}
+	member.Unknown = member.Lost() && member.Instance.Status == fleet.StatusUnknown
 	if country := tfkit.StringOf(values["country"]); country != "" {
 		member.Instance.Country = &country
 	}

@@ -64,13 +64,13 @@ func (r *fleetResource) planDestroy(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	name, members := state.ID.ValueString(), state.members(private)
+	members := state.members(private)
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, name, memberIDs(members), true, &resp.Diagnostics)
+	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), true, &resp.Diagnostics)
 	if !r.Meta.Ready() {
 		return
 	}
-	r.warnOfOthers(ctx, name, false, &resp.Diagnostics)
+	r.warnOfOthers(ctx, state.Name.ValueString(), members, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -81,10 +81,6 @@ func (r *fleetResource) planCreate(
 	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
-	}
-	if plan.ID.IsUnknown() {
-		plan.ID = plan.Name
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.ID)...)
 	}
 	if !r.Meta.Ready() {
 		return
@@ -129,7 +125,7 @@ func (r *fleetResource) planUpdate(
 		return
 	}
 	r.checkUpdate(ctx, update{
-		plan: plan, spec: spec, members: members, changes: changes,
+		plan: plan, spec: spec, members: members, changes: changes, priorSize: int(state.Size.ValueInt64()),
 		capChanged: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), imageChanged: !plan.Image.Equal(state.Image),
 	}, &resp.Diagnostics)
 }
@@ -147,7 +143,8 @@ func destroyedSlots(changes []fleet.Change) (slots []int) {
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
 func planComputed(state model, plan *model, members []fleet.Member, changes []fleet.Change) {
 	plan.ID = state.ID
-	if len(changes) > 0 || argumentsUnknown(*plan) {
+	unknown := slices.ContainsFunc(members, func(m fleet.Member) bool { return m.Unknown })
+	if len(changes) > 0 || unknown || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)
 		plan.Ready, plan.RunningKopH = types.Int64Unknown(), types.Int64Unknown()
 		plan.Hosts, plan.SSHConfig = types.ListUnknown(types.StringType), types.StringUnknown()

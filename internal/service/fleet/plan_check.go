@@ -24,7 +24,7 @@ func (r *fleetResource) checkCreate(
 	ctx context.Context, plan model, replaced []fleet.Member, diags *diag.Diagnostics,
 ) {
 	if !plan.Name.IsUnknown() {
-		r.warnOfOthers(ctx, plan.Name.ValueString(), len(replaced) == 0, diags)
+		r.warnOfOthers(ctx, plan.Name.ValueString(), replaced, diags)
 	}
 	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
@@ -40,6 +40,8 @@ type update struct {
 	spec    fleet.Spec
 	members []fleet.Member
 	changes []fleet.Change
+	// priorSize is the size of the state.
+	priorSize int
 
 	capChanged, imageChanged bool // max_total_kop_h, image
 }
@@ -54,13 +56,13 @@ func (u update) stays() []fleet.Member {
 
 // checkUpdate checks the changes of existing members at plan, and warns of them.
 func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.Diagnostics) {
-	r.warnOfOthers(ctx, u.spec.Name, false, diags)
+	r.warnOfOthers(ctx, u.spec.Name, u.members, diags)
 	if argumentsUnknown(u.plan) {
 		return
 	}
 	r.completeInstances(ctx, u)
 	checkCaps(diags, u)
-	warnOfChanges(diags, u.spec.Name, u.plan, u.changes)
+	warnOfChanges(diags, u)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
 	if rents || u.imageChanged {
 		tfinstance.CheckTemplate(ctx, r.Meta, u.plan.Arguments, true, diags)
@@ -162,22 +164,24 @@ func (r *fleetResource) checkOffers(
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
 }
 
-// warnOfOthers warns of active instances that have the names of members but are not members, even if another resource
-// has them. created: the plan creates the fleet, so that all of them are others.
-func (r *fleetResource) warnOfOthers(ctx context.Context, name string, created bool, diags *diag.Diagnostics) {
-	var others []rental.Instance
+// warnOfOthers warns of active instances that have the names of members of a fleet, are not among its members, and that
+// no other object of this run has. Only an apply can request their keys.
+func (r *fleetResource) warnOfOthers(
+	ctx context.Context, name string, members []fleet.Member, diags *diag.Diagnostics,
+) {
 	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning
 	if active == nil {
 		return
 	}
-	for _, member := range fleet.Named(active.Items, name) {
-		owner, _ := r.Meta.Owners.Owner(member.Instance.ID)
-		if !owner.Destroyed && (created || owner.Fleet != name) {
-			others = append(others, member.Instance)
+	var others []rental.Instance
+	for _, named := range fleet.Named(active.Items, name) {
+		id := named.Instance.ID
+		if !slices.Contains(memberIDs(members), id) && !r.Meta.Owners.Has(id) {
+			others = append(others, named.Instance)
 		}
 	}
 	if len(others) > 0 {
-		addOtherMembers(diags, name, others, created)
+		addOtherMembers(diags, name, others)
 	}
 }
 

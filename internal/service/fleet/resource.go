@@ -1,4 +1,4 @@
-// Package fleet has the resource and the list resource gpurent_fleet.
+// Package fleet has the resource gpurent_fleet.
 package fleet
 
 import (
@@ -44,6 +44,17 @@ func (r *fleetResource) engine() *fleet.Engine {
 	}
 }
 
+// spec returns the description of a fleet that the state contains.
+func (r *fleetResource) spec(m model, object tfkit.Object) fleet.Spec {
+	spec := m.spec()
+	spec.ID, spec.Exists, spec.CreatedAt = m.ID.ValueString(), true, object.CreatedAt
+	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.ID}
+	if prefix := r.Meta.IdempotencyPrefix; !prefix.IsNull() {
+		spec.Chosen = lifecycle.ChosenName("fleet", prefix.ValueString(), spec.Name)
+	}
+	return spec
+}
+
 // Create rents all members and waits until they are ready. Every member that exists afterwards is in the state.
 func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
@@ -54,17 +65,18 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	object := r.Meta.NewObject(ctx)
-	spec := plan.spec()
-	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.Name}
+	object.CreatedAt = r.Meta.Client.Now().UTC()
+	plan.ID = types.StringValue(lifecycle.NewFleetID(plan.Name.ValueString()))
+	spec := r.spec(plan, object)
+	spec.Exists = false
 	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
-	plan.ID = plan.Name
 	plan.Instances = types.MapNull(memberType)
-	if len(result.Members) > 0 || !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
+	if members := result.Slots(); len(members) > 0 || !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
-		resp.Diagnostics.Append(setMembers(ctx, resp.Private, slices.Concat(result.Members, result.Lost))...)
-		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
+		resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
+		resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, tfkit.PrivateObject, object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -86,13 +98,13 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		r.readImported(ctx, state, object, resp)
 		return
 	}
-	name, stored := state.ID.ValueString(), state.members(private)
+	name, stored := state.Name.ValueString(), state.members(private)
 	members := r.refresh(ctx, name, stored, object, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	object = r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, name, memberIDs(stored), false, &resp.Diagnostics)
+	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(stored), false, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -142,19 +154,19 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return
 	}
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	name := state.ID.ValueString()
+	name := state.Name.ValueString()
 	members := r.refresh(ctx, name, state.adopted(plan).members(private), object, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec := plan.spec()
-	spec.Object, spec.Exists = lifecycle.Object{Token: object.Token, Fleet: name}, true
+	plan.ID = state.ID
+	spec := r.spec(plan, object)
 	protect(ctx, req.Private, members, &resp.Diagnostics)
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 	result := r.engine().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
-	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Members))...)
-	resp.Diagnostics.Append(setMembers(ctx, resp.Private, slices.Concat(result.Members, result.Lost))...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Slots()))...)
+	resp.Diagnostics.Append(setMembers(ctx, resp.Private, result.Slots())...)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result})
 }
 
@@ -164,7 +176,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	private := getMembers(ctx, req.Private, &resp.Diagnostics)
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	name, members := state.ID.ValueString(), state.members(private)
+	name, members := state.Name.ValueString(), state.members(private)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -173,22 +185,26 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec := state.spec()
-	spec.Object = lifecycle.Object{Token: object.Token, Fleet: name}
-	spec.Size = 0
-	result := r.engine().Apply(ctx, spec, members, timeout)
+	result, err := r.engine().Destroy(ctx, r.spec(state, object), members, timeout)
+	if err != nil {
+		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
+		return
+	}
 	tfinstance.AddKeptForOther(&resp.Diagnostics, result.KeptForOther...)
+	if len(result.Recovered) > 0 {
+		addAlsoDestroyed(&resp.Diagnostics, name, result.Recovered, r.Meta.Client.Now())
+	}
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 	}
-	stays := result.Members
+	stays := result.Slots()
 	if len(result.NotFound) > 0 {
 		what := tfkit.Textf("instance %s of fleet %s", result.NotFound[0].Instance.ID, name)
 		if !r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics) {
 			stays = append(stays, result.NotFound...)
 		}
 	}
-	if len(stays) > 0 {
+	if resp.Diagnostics.HasError() {
 		sort.Slice(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 	}
@@ -198,7 +214,8 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 func (r *fleetResource) readImported(
 	ctx context.Context, state model, object tfkit.Object, resp *resource.ReadResponse,
 ) {
-	name := state.ID.ValueString()
+	id := state.ID.ValueString()
+	name := nameOf(id)
 	listing, err := r.Meta.Cache.Instances.List(ctx)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
@@ -219,9 +236,9 @@ func (r *fleetResource) readImported(
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	if tfinstance.Claim(r.Meta, object, name, memberIDs(members), false, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if tfinstance.Claim(r.Meta, object, id, memberIDs(members), false, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, name, members))...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, id, members))...)
 	resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
 }

@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestAccFleet_basic(t *testing.T) {
 	updates := acctest.Planned(address, plancheck.ResourceActionUpdate)
 	test(t, env,
 		resource.TestStep{Config: env.Config(config(3)), Check: resource.ComposeTestCheckFunc(
-			resource.TestCheckResourceAttr(address, "id", "train"),
+			resource.TestMatchResourceAttr(address, "id", regexp.MustCompile(`^train/[a-z2-7]{16}$`)),
 			resource.TestCheckResourceAttr(address, "ready", "3"),
 			resource.TestCheckResourceAttr(address, "hosts.#", "3"),
 			resource.TestCheckResourceAttr(address, "instances.%", "3"),

@@ -321,21 +321,7 @@ func TestAccFleet_needsScope(t *testing.T) {
 	acctest.Start(t).NeedsScope(t, "user:read", `(?s)lacks\s+the\s+scope\s+instances:`, config(1))
 }
 
-// The creation of a second fleet with the same name in one state fails and destroys nothing.
-func TestAccFleet_sameName(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	second := strings.Replace(config(1), `"gpurent_fleet" "train"`, `"gpurent_fleet" "other"`, 1)
-	test(t, env,
-		resource.TestStep{
-			Config:      env.Config(config(1), second),
-			ExpectError: regexp.MustCompile(`(?s)cannot take existing instances.*another\s+resource\s+of\s+this\s+run`),
-		},
-		resource.TestStep{Config: env.Config(config(1))},
-	)
-}
-
-// A fleet is imported by its name, and its members are found by theirs.
+// A fleet is imported by its id or its name, and its members are found by theirs.
 func TestAccFleet_import(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent"))
 	test(t, env,

@@ -100,7 +100,7 @@ run "other_name" {
   }
 
   assert {
-    condition     = gpurent_fleet.train.id == "serve" && gpurent_fleet.train.ready == 3
+    condition     = startswith(gpurent_fleet.train.id, "serve/") && gpurent_fleet.train.ready == 3
     error_message = "The ids are ${jsonencode(output.ids)}."
   }
 }

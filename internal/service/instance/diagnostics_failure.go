@@ -10,7 +10,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -50,7 +49,7 @@ var createArguments = []string{argOfferID, "template", "disk_gb", "name", argSSH
 
 // addNotCreated reports why no instance was created, or that the outcome is unknown.
 func (r *instanceResource) addNotCreated(
-	ctx context.Context, diags *diag.Diagnostics, queries []market.Query, err error,
+	ctx context.Context, diags *diag.Diagnostics, queries []rental.OfferQuery, err error,
 ) {
 	e := failure.As(err)
 	switch e.Kind {
@@ -132,7 +131,7 @@ func outcomeUnknownText(e failure.Error) tfkit.Text {
 
 // explainNoOffer explains why no offer matches the queries of a failed creation; empty after other errors.
 func (r *instanceResource) explainNoOffer(
-	ctx context.Context, queries []market.Query, e failure.Error,
+	ctx context.Context, queries []rental.OfferQuery, e failure.Error,
 ) tfkit.Text {
 	if !e.Offers.Listed || e.Offers.Matching > 0 {
 		return ""
@@ -156,9 +155,6 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	advice := tfkit.Text("Apply again.")
 	if e.Offers.Listed {
 		advice = widenQuery + orWait
-		if e.Offers.Tried > 0 {
-			advice += " To try more offers, raise max_attempts."
-		}
 	}
 	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
 }

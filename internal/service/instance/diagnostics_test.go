@@ -124,12 +124,12 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		"creations": func(diags *diag.Diagnostics) {
 			for _, kind := range []failure.Kind{
 				failure.Interrupted, failure.OutcomeUnknown, failure.NoOffer, failure.OfferRefused, failure.OffersUnreadable,
-				failure.NotLost, failure.OtherArguments, failure.InUse, failure.NotByKey, failure.NotTried,
+				failure.NotLost, failure.OtherArguments, failure.InUse, failure.NotTried,
 			} {
 				for available := failure.AvailabilityUnknown; available <= failure.NoPriceForType; available++ {
 					r.addNotCreated(t.Context(), diags, nil, &failure.Error{
 						Kind: kind, OfferID: untrusted, Availability: available, Err: apiErr, Key: untrusted,
-						ConfiguredKey: untrusted, Replayed: true, Instance: inst, Differences: differences,
+						ConfiguredKey: untrusted, Instance: inst, Differences: differences,
 					})
 				}
 			}
@@ -193,19 +193,6 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 			if strings.Contains(detail, text) != want {
 				t.Errorf("%s: contains %q: %t, want %t\n%s", name, text, !want, want, detail)
 			}
-		}
-	}
-}
-
-// The advice without an offer depends on what the creation tried.
-func TestAddNotCreated_MaxAttempts(t *testing.T) {
-	for tried, want := range map[int]bool{0: false, 5: true} {
-		var diags diag.Diagnostics
-		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, &failure.Error{
-			Kind: failure.NoOffer, Offers: failure.Offers{Listed: true, Matching: 7, Reserved: 7 - tried, Tried: tried},
-		})
-		if detail := diags[0].Detail(); strings.Contains(detail, "max_attempts") != want {
-			t.Errorf("%d tried: %s", tried, detail)
 		}
 	}
 }

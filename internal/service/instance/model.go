@@ -184,6 +184,6 @@ func (m model) instance() rental.Instance {
 
 // queries returns offer_query and fallback_queries in order of preference. It omits unknown filters and unknown
 // queries.
-func (m model) queries() []market.Query {
+func (m model) queries() []rental.OfferQuery {
 	return m.Queries(append([]attr.Value{m.OfferQuery}, m.FallbackQueries.Elements()...))
 }

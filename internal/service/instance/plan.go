@@ -120,19 +120,20 @@ func (r *instanceResource) planUpdate(
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
 }
 
-// keySource returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix
-// and the name, else nothing. It reports an error if the name is missing. Unknown values count as existing.
-func (r *instanceResource) keySource(plan model, diags *diag.Diagnostics) lifecycle.KeySource {
+// keySeed returns what the idempotency keys of a new instance derive from: idempotency_key, else idempotency_prefix and
+// the name, else a random key for one creation. It reports an error if the name is missing. Unknown values count as
+// existing.
+func (r *instanceResource) keySeed(plan model, diags *diag.Diagnostics) lifecycle.KeySeed {
 	prefix := r.Meta.IdempotencyPrefix
 	switch {
 	case !plan.IdempotencyKey.IsNull():
-		return lifecycle.ConfiguredKey(plan.IdempotencyKey.ValueString())
+		return lifecycle.ChosenKey(plan.IdempotencyKey.ValueString())
 	case prefix.IsNull():
-		return lifecycle.KeySource{}
+		return lifecycle.RandomKey()
 	case plan.Name.IsNull() && !prefix.IsUnknown():
 		addNameRequired(diags)
 	}
-	return lifecycle.NameKey(prefix.ValueString(), plan.Name.ValueString())
+	return lifecycle.ChosenName("instance", prefix.ValueString(), plan.Name.ValueString())
 }
 
 // planConvergence plans the computed attributes. If the instance is in its desired state, it plans the prior values, so

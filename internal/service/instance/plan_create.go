@@ -23,7 +23,7 @@ import (
 func (r *instanceResource) checkCreate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
-	hasKey := r.keySource(plan, diags) != lifecycle.KeySource{}
+	hasKey := r.keySeed(plan, diags).Chosen()
 	if !r.Meta.Ready() {
 		return
 	}

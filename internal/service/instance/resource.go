@@ -46,7 +46,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(diags...)
 	demand := plan.demand()
 	order := lifecycle.Order{
-		InstanceCreate: plan.Order(), ExpectedImage: plan.Image.ValueString(), Keys: r.keySource(plan, &resp.Diagnostics),
+		InstanceCreate: plan.Order(), ExpectedImage: plan.Image.ValueString(), Seed: r.keySeed(plan, &resp.Diagnostics),
 		RecoverWithin: r.Meta.RecoverWithin, Target: plan.target(),
 	}
 	order.Name = plan.Name.ValueString()

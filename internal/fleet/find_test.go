@@ -2,20 +2,20 @@ package fleet_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// A run that was killed after it rented members is continued, even if the state has none of them, the API returns their
-// names or not, and no offer is left for a while.
+// What an interrupted apply rented for missing slots is taken at any age, even if the API does not return the names,
+// and no offer is left for a while.
 func TestApply_RecoversMembers(t *testing.T) {
 	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
 		t.Run(name, func(t *testing.T) {
@@ -27,6 +27,7 @@ func TestApply_RecoversMembers(t *testing.T) {
 						delete(inst, "name")
 					}
 				})
+				time.Sleep(5 * time.Hour)
 				three := allOf(3, 5*time.Hour)
 				three.All = all
 				began := time.Now()
@@ -43,65 +44,136 @@ func TestApply_RecoversMembers(t *testing.T) {
 	}
 }
 
-// The state is that of before a replacement. Even if the API accepts the keys of destroyed instances again, so that the
-// replacement used the same ones again, its instances are found.
-func TestApply_RecoversAfterRestoredState(t *testing.T) {
-	for name, quirks := range map[string][]string{"next keys": nil, "the same keys": {"forgotten-keys"}} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Quirks: quirks}, func(t *testing.T, e *env) {
-				old := e.create(spec(2))
-				e.want(e.apply(spec(0), old), 0)
-				current := e.create(spec(2))
-				time.Sleep(2 * time.Hour)
-				result := e.apply(spec(2), e.read(old))
-				e.want(result, 2)
-				if now := ids(result.Members); !maps.Equal(now, ids(current)) || len(result.Recovered) != 2 {
-					t.Errorf("%v, want %v", now, ids(current))
+// A growth from two to five members was killed, and nothing of it was saved. Whatever the size is now, the next apply
+// takes the servers beyond it, and destroys none that no plan has shown. A destruction destroys all.
+func TestApply_FindsAKilledGrowth(t *testing.T) {
+	for _, age := range []time.Duration{0, 2 * time.Hour} {
+		for _, size := range []int{2, 1, 0, 4, 6} {
+			t.Run(fmt.Sprintf("size %d after %s", size, age), func(t *testing.T) {
+				run(t, simulator.Config{}, func(t *testing.T, e *env) {
+					saved := e.create(spec(2))
+					e.want(e.apply(spec(5), saved), 5)
+					time.Sleep(age)
+					result := e.apply(spec(size), saved)
+					if len(result.Failures) > 0 || len(result.Recovered) != 3 || len(result.Members) != max(min(size, 2)+3, size) {
+						t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+					}
+					e.want(e.apply(spec(size), e.read(result.Members)), size)
+				})
+			})
+		}
+		t.Run(fmt.Sprintf("destroyed after %s", age), func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				saved := e.create(spec(2))
+				e.want(e.apply(spec(5), saved), 5)
+				time.Sleep(age)
+				result := e.destroyAll(saved)
+				if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.active()) > 0 {
+					t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.active()), describe(result))
 				}
 			})
 		})
 	}
 }
 
-// A new fleet takes nothing that someone may have, and then rents nothing at all.
-func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
+// Two fleets of one name have nothing to do with each other: a creation, a growth and a destruction of one leave the
+// servers of the other alone, of any age, and none of them waits or fails.
+func TestApply_TwoFleetsWithOneName(t *testing.T) {
+	for _, age := range []time.Duration{0, 2 * time.Hour} {
+		t.Run(fmt.Sprint(age), func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				others := e.create(spec(3))
+				time.Sleep(age)
+				second := newFleet(1)
+				result := e.apply(second, nil)
+				second.Exists, second.Size, second.MinReady = true, 4, 4
+				result = e.apply(second, result.Members)
+				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.active()) != 7 {
+					t.Fatalf("%d active: %s", len(e.active()), describe(result))
+				}
+				must(e.engine().Destroy(t.Context(), second, result.Members, time.Hour))
+				if e.want(e.apply(spec(3), others), 3); len(e.active()) != 3 {
+					t.Errorf("%d of the other fleet are left", len(e.active()))
+				}
+			})
+		})
+	}
+}
+
+// A fleet does not ask for servers with the names of members that are older than it, or that another object has.
+func TestApply_AsksForNoServerOfOthers(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.create(spec(3))
+		time.Sleep(time.Hour)
+		younger := newFleet(0)
+		younger.Exists, younger.CreatedAt = true, time.Now()
+		engine := e.engine()
+		sent := e.count("POST")
+		engine.Apply(t.Context(), younger, nil, time.Hour)
+		younger.CreatedAt = time.Time{}
+		for _, inst := range e.active() {
+			engine.Lifecycle.Owners.Claim(inst.ID, lifecycle.Object{Token: "other"})
+		}
+		engine.Apply(t.Context(), younger, nil, time.Hour)
+		if n := e.count("POST") - sent; n > 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// The state is that of before a replacement: its instances are found.
+func TestApply_RecoversAfterRestoredState(t *testing.T) {
+	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+		old := e.create(spec(2))
+		empty := e.apply(spec(0), old)
+		current := e.apply(spec(2), empty.Lost)
+		e.want(current, 2)
+		time.Sleep(2 * time.Hour)
+		result := e.apply(spec(2), e.read(old))
+		e.want(result, 2)
+		if now := ids(result.Members); !maps.Equal(now, ids(current.Members)) || len(result.Recovered) != 2 {
+			t.Errorf("%v, want %v", now, ids(current.Members))
+		}
+	})
+}
+
+// A new fleet with a chosen seed takes nothing that someone may have, and then rents nothing at all. A name alone is no
+// reason.
+func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 	type story struct {
 		prepare func(e *env, engine *fleet.Engine)
 		rented  int
 		want    map[int]failure.Kind // of a new fleet with three members
 	}
 	for name, test := range map[string]story{
-		// The API has forgotten the key of the destroyed first instance: it is found by its name.
-		"a forgotten key": {func(e *env, _ *fleet.Engine) {
-			first := e.create(spec(2))
-			e.destroy(first[0].Instance.ID)
-			e.want(e.apply(spec(2), e.read(first)), 2)
-		}, 3, map[int]failure.Kind{0: failure.NotByKey, 1: failure.NotTried, 2: failure.NotTried}},
-		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 1,
-			map[int]failure.Kind{0: failure.NotTried, 1: failure.NotByKey, 2: failure.NotTried}},
+		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 4, map[int]failure.Kind{}},
 		"older than an hour": {func(e *env, _ *fleet.Engine) {
-			e.create(spec(2))
+			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
 		}, 2, map[int]failure.Kind{0: failure.NotLost, 1: failure.NotLost, 2: failure.NotTried}},
+		"older, and not listed with a name": {func(e *env, _ *fleet.Engine) {
+			e.create(chosenFleet(2))
+			time.Sleep(61 * time.Minute)
+			e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
+		}, 2, map[int]failure.Kind{0: failure.NotLost, 1: failure.NotTried, 2: failure.NotTried}},
 		// create_before_destroy: the process has read the members of the old object from a state.
 		"of another object": {func(e *env, engine *fleet.Engine) {
-			e.want(engine.Apply(e.t.Context(), spec(2), nil, time.Hour), 2)
+			other := chosenFleet(2)
+			other.Object.Token = "other"
+			e.want(engine.Apply(e.t.Context(), other, nil, time.Hour), 2)
 		}, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried}},
-		"an account that cannot be listed": {func(e *env, _ *fleet.Engine) {
-			e.refuse(http.StatusForbidden, acctest.Request("GET", "/instances"))
-		}, 0, map[int]failure.Kind{0: "", 1: "", 2: ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
 				engine := e.engine()
 				test.prepare(e, engine)
 				sent := e.count("POST")
-				result := engine.Apply(t.Context(), newFleet(3), nil, time.Hour)
+				result := engine.Apply(t.Context(), chosenFleet(3), nil, time.Hour)
 				e.proxy.Set()
-				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+3 {
+				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+4 {
 					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
 				}
-				if all := e.all(); len(result.Members) > 0 || len(all) != test.rented {
+				if all := e.all(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
 					t.Errorf("%d members, %d were rented", len(result.Members), len(all))
 				}
 			})
@@ -109,41 +181,44 @@ func TestApply_NewFleetTakesNothingOfOthers(t *testing.T) {
 	}
 }
 
-// A fleet in the state takes an older server only for a slot that it has had: a copy of the configuration in another
-// state, grown from size 0, takes nothing.
-func TestApply_NewSlotsTakeNoOldInstance(t *testing.T) {
+// A creation with a chosen seed was killed: the next one takes what it rented within the limit.
+func TestApply_ChosenFleetRecovers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.create(newFleet(1))
-		time.Sleep(5 * time.Hour)
-		result := e.apply(spec(1), nil)
-		if kinds(result)[0] != failure.NotLost || len(result.Members) > 0 || len(e.active()) != 1 {
-			t.Error(describe(result))
+		killed := e.create(chosenFleet(3))
+		result := e.apply(chosenFleet(4), nil)
+		if e.want(result, 4); len(result.Recovered) != 3 || ids(result.Members)[0] != ids(killed)[0] {
+			t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
 		}
 	})
 }
 
-// After a create_before_destroy that failed, the old object destroys its members, and a new one is created.
-func TestApply_CreateAfterDestroy(t *testing.T) {
+// After a create_before_destroy, the old object destroys its members, and those of the new one stay.
+func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
 	run(t, simulator.Config{Quirks: []string{"lagging-list"}}, func(_ *testing.T, e *env) {
 		engine := e.engine()
 		old := engine.Apply(e.t.Context(), spec(2), nil, time.Hour)
-		engine.Apply(e.t.Context(), newFleet(2), nil, time.Hour)
-		e.want(engine.Apply(e.t.Context(), spec(0), old.Members, time.Hour), 0)
-		e.want(engine.Apply(e.t.Context(), newFleet(2), nil, time.Hour), 2)
+		replacement := engine.Apply(e.t.Context(), newFleet(3), nil, time.Hour)
+		must(engine.Destroy(e.t.Context(), spec(0), old.Members, time.Hour))
+		e.want(replacement, 3)
 	})
 }
 
-// A young member of a killed run is given up if another instance makes the new fleet fail: the next apply can take it.
-func TestApply_NewFleetReleasesFoundMembers(t *testing.T) {
+// A young member of a killed creation is given up if another instance makes the new fleet fail: the next apply can take
+// it.
+func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		killed := e.create(spec(1))
-		other, engine := e.createOther("train-1"), e.engine()
-		result := engine.Apply(t.Context(), newFleet(2), nil, time.Hour)
+		order := spec(1).Order
+		order.Name, order.OfferID = "train-1", e.offers()[0].ID
+		other, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Chosen.Slot(1).Key(1), order)
+		must(other, err)
+		time.Sleep(2 * time.Hour)
+		killed, engine := e.apply(chosenFleet(1), nil).Members, e.engine()
+		result := engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed[0].Instance.ID) {
 			t.Errorf("the failed fleet still has the instance of the killed run: %s", describe(result))
 		}
 		e.destroy(other.ID)
-		result = engine.Apply(t.Context(), newFleet(2), nil, time.Hour)
+		result = engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if e.want(result, 2); len(result.Recovered) != 1 {
 			t.Error(describe(result))
 		}
@@ -157,10 +232,10 @@ func TestApply_FirstAnswerReplays(t *testing.T) {
 			run(t, simulator.Config{Quirks: []string{"first-answer-replays"}}, func(t *testing.T, e *env) {
 				first, generation := e.create(spec(2)), 1
 				if destroyed {
-					e.want(e.apply(spec(0), first), 0)
+					e.destroyAll(first)
 					generation = 2
 				}
-				result := e.apply(newFleet(2), nil)
+				result := e.apply(spec(2), nil)
 				e.want(result, 2)
 				for _, m := range result.Members {
 					if m.Generation != generation || destroyed == (m.Instance.ID == first[m.Slot].Instance.ID) {
@@ -186,8 +261,7 @@ func TestApply_FoundFailedMember(t *testing.T) {
 						delete(inst, "name")
 					}
 				})
-				two := newFleet(2)
-				two.All, two.WaitForOffer = true, 10*time.Hour
+				two := allOf(2, 10*time.Hour)
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
 				want := map[int]failure.Kind{0: failure.NotPlanned, 1: failure.NotTried}
@@ -269,25 +343,48 @@ func TestApply_RecoveryEndsInTime(t *testing.T) {
 	})
 }
 
-// If the outcome of a create request stays unknown, the error has the key, and the next apply finds the server.
-func TestApply_UnknownOutcomeHasKey(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.lose(creates("train-1"))
-		result := e.apply(newFleet(2), nil)
-		if len(result.Failures) != 1 || len(result.Members) != 1 {
-			t.Fatal(describe(result))
+// If the outcome of a create request stays unknown, the next apply finds the server, and so does a destruction, even if
+// the API does not return names. A chosen key does not prove whose it is: a destruction leaves it alone, and fails.
+func TestApply_UnknownOutcome(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec fleet.Spec
+		kind failure.Kind // of a destruction
+		left int          // servers after it
+	}{
+		"random": {newFleet(2), "", 0}, "chosen": {chosenFleet(2), failure.NotLost, 1},
+	} {
+		for _, hidden := range []bool{false, true} {
+			for _, destroys := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys), func(t *testing.T) {
+					run(t, simulator.Config{}, func(t *testing.T, e *env) {
+						e.lose(creates("train-1"))
+						train := test.spec
+						result := e.apply(train, nil)
+						if kinds(result)[1] != failure.OutcomeUnknown || len(result.Members) != 1 || !result.Lost[0].Unknown {
+							t.Fatal(describe(result))
+						}
+						e.edit(anyInstance, func(inst map[string]any) {
+							if hidden {
+								delete(inst, "name")
+							}
+						})
+						train.Exists = true
+						if destroys {
+							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
+							if kinds(result)[1] != test.kind || len(e.active()) != test.left {
+								t.Errorf("%d are left: %s", len(e.active()), describe(result))
+							}
+							return
+						}
+						result = e.apply(train, result.Slots())
+						if e.want(result, 2); len(result.Recovered) != 1 {
+							t.Errorf("%d recovered", len(result.Recovered))
+						}
+					})
+				})
+			}
 		}
-		unknown := failure.As(result.Failures[0].Err)
-		if unknown.Kind != failure.OutcomeUnknown || unknown.Key != lifecycle.SlotKey("train", 1).Key(1) {
-			t.Errorf("%s, key %q", describe(result), unknown.Key)
-		}
-		e.proxy.Set()
-		result = e.apply(spec(2), result.Members)
-		e.want(result, 2)
-		if e.wantLeft(result, 2, 2); len(result.Recovered) != 1 {
-			t.Errorf("%d recovered", len(result.Recovered))
-		}
-	})
+	}
 }
 
 // The only new member is destroyed outside while it boots: the apply ends soon, and reports the instance.
@@ -311,7 +408,7 @@ func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		members, engine := e.create(spec(2)), e.engine()
 		engine.Lifecycle.Owners.Claim(members[0].Instance.ID, lifecycle.Object{Token: "other"})
-		result := engine.Apply(t.Context(), spec(0), members, time.Hour)
+		result := must(engine.Destroy(t.Context(), spec(0), members, time.Hour))
 		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
 			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
 		}
