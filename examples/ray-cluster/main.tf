@@ -76,7 +76,7 @@ resource "gpurent_instance" "head" {
 # All workers or none, in one country. If the first query has not enough offers there, the
 # second one accepts other GPUs.
 resource "gpurent_fleet" "worker" {
-  name        = "ray-worker" # unique in the account
+  name        = "ray-worker"
   size        = var.workers
   template    = gpurent_template.worker.slug
   disk_gb     = var.disk_gb

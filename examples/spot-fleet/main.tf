@@ -43,7 +43,7 @@ resource "gpurent_template" "worker" {
 }
 
 resource "gpurent_fleet" "spot" {
-  name          = "spot" # unique in the account
+  name          = "spot"
   size          = var.interruptible
   template      = gpurent_template.worker.slug
   disk_gb       = var.disk_gb

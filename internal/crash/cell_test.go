@@ -26,6 +26,7 @@ type cell struct {
 	before      account
 	flags       []string // of the plans and applies after the broken one
 	keeps       bool     // the broken apply keeps the running members of a fleet
+	abandoned   []object // servers that a killed creation without a chosen key has rented
 	exitCode    int      // of the broken apply
 	log         []string // the output of every command
 	counts      counts

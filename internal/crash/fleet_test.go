@@ -22,8 +22,9 @@ const (
 	diskGB = 20
 )
 
-func fleetOf(size, diskGB int) string {
-	return provider("") + fmt.Sprintf(`
+// fleetOf returns a configuration with a fleet. The arguments are those of the provider.
+func fleetOf(arguments string, size, diskGB int) string {
+	return provider(arguments) + fmt.Sprintf(`
 resource "gpurent_fleet" "crash" {
   name            = "crash"
   size            = %d
@@ -38,9 +39,20 @@ resource "gpurent_fleet" "crash" {
 }
 
 // Applying again also repairs each change of a fleet, and destroying again its destruction.
-func TestAccCrashMatrix_fleet(t *testing.T) {
+func TestAccCrashMatrix_fleet(t *testing.T) { testFleet(t, "") }
+
+// With idempotency_prefix, that includes its creation.
+func TestAccCrashMatrix_fleetWithPrefix(t *testing.T) { testFleet(t, `idempotency_prefix = "crash"`) }
+
+func testFleet(t *testing.T, arguments string) {
+	t.Helper()
 	destroy := []string{"-destroy"}
-	existing := func(size int) func(*cell) { return func(c *cell) { c.create(size, 0) } }
+	config := func(size int) string { return fleetOf(arguments, size, diskGB) }
+	existing := func(size int) func(*cell) {
+		return func(c *cell) { c.create(config(size)) }
+	}
+	unhealthy := func(c *cell) { createUnhealthy(c, config(fleetSize)) }
+	incomplete := func(c *cell) { createIncomplete(c, config(fleetSize)) }
 	for _, change := range []struct {
 		name, sample string
 		prepare      func(*cell) // creates the fleet before
@@ -52,9 +64,9 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		replaces     bool        // the change also replaces the fleet
 	}{
 		{name: "create", sample: "cli-killed/after", size: fleetSize},
-		{name: "continue", sample: "interrupted/after", prepare: createIncomplete, size: fleetSize},
+		{name: "continue", sample: "interrupted/after", prepare: incomplete, size: fleetSize},
 		{name: "scale up", sample: "all-killed/after", prepare: existing(3), size: fleetSize},
-		{name: "heal", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize},
+		{name: "heal", sample: "provider-killed/after", prepare: unhealthy, size: fleetSize},
 		{
 			name: "update", sample: "provider-killed/after", prepare: existing(fleetSize), size: fleetSize, updates: true,
 		},
@@ -71,30 +83,37 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 			next: destroy,
 		},
 		{
-			name: "heal, then destroy", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize,
+			name: "heal, then destroy", sample: "provider-killed/after", prepare: unhealthy, size: fleetSize,
 			next: destroy,
 		},
 		{name: "scale up, then back", sample: "all-killed/after", prepare: existing(3), size: fleetSize, nextSize: 3},
 		{
-			name: "heal, then scale down", sample: "provider-killed/after", prepare: createUnhealthy, size: fleetSize,
+			name: "heal, then scale down", sample: "provider-killed/after", prepare: unhealthy, size: fleetSize,
 			nextSize: 4,
 		},
 	} {
+		creates := change.prepare == nil || change.replaces
+		if arguments != "" && !creates {
+			continue // the keys are the same as without a prefix
+		}
 		tb := &table{
 			name: "fleet " + change.name, flags: change.flags, failures: slices.Concat(interruptions, faults),
 			sample: change.sample,
-			config: func() string { return fleetOf(change.size, diskGB) },
+			config: func() string { return config(change.size) },
 			check: func(c *cell) {
 				c.flags = change.next
 				if change.nextSize > 0 {
-					c.workspace.Configure(fleetOf(change.nextSize, diskGB))
+					c.workspace.Configure(config(change.nextSize))
 				}
 				if state := saved(c.workspace, "gpurent_fleet"); len(state) > 0 && state[0].Tainted {
 					c.command(0, "untaint", "gpurent_fleet.crash") // as in the error
 				}
+				if creates && arguments == "" {
+					c.findAbandoned()
+				}
 				output := c.apply()
 				c.counts["recovered"] = recoveredMembers(output)
-				if change.nextSize > 0 || change.prepare != nil && change.flags == nil && change.next != nil {
+				if change.nextSize > 0 {
 					c.checkSize(change.nextSize, output)
 				} else {
 					c.checkMembers(change.size)
@@ -103,11 +122,10 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 		}
 		if change.replaces {
 			tb.config = func() string {
-				return strings.NewReplacer(`"pytorch"`, `"ubuntu"`, `"rolling"`, `"replace"`).Replace(
-					fleetOf(change.size, diskGB))
+				return strings.NewReplacer(`"pytorch"`, `"ubuntu"`, `"rolling"`, `"replace"`).Replace(config(change.size))
 			}
 		} else if change.updates {
-			tb.config = func() string { return fleetOf(change.size, 2*diskGB) }
+			tb.config = func() string { return fleetOf(arguments, change.size, 2*diskGB) }
 		}
 		if change.prepare != nil {
 			tb.prepare = func(c *cell) {
@@ -121,16 +139,16 @@ func TestAccCrashMatrix_fleet(t *testing.T) {
 	}
 }
 
-// create creates the fleet with an apply that must end with an exit code.
-func (c *cell) create(size, exitCode int) {
+// create creates the fleet.
+func (c *cell) create(config string) {
 	c.Helper()
-	c.workspace.Configure(fleetOf(size, diskGB))
-	c.command(exitCode, "apply", "-auto-approve")
+	c.workspace.Configure(config)
+	c.command(0, "apply", "-auto-approve")
 }
 
 // createUnhealthy creates the fleet. Then one of its members fails, and one is destroyed outside Terraform.
-func createUnhealthy(c *cell) {
-	c.create(fleetSize, 0)
+func createUnhealthy(c *cell, config string) {
+	c.create(config)
 	members := members(c.workspace)
 	if err := c.env.SetInstance(members[1].ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
 		c.Fatal(err)
@@ -140,7 +158,7 @@ func createUnhealthy(c *cell) {
 }
 
 // createIncomplete creates a part of the fleet, because there are only two offers for a while.
-func createIncomplete(c *cell) {
+func createIncomplete(c *cell, config string) {
 	offers := c.env.Offers("limit=200")[2:]
 	setAvailable := func(available bool) {
 		for _, offer := range offers {
@@ -150,7 +168,7 @@ func createIncomplete(c *cell) {
 		}
 	}
 	setAvailable(false)
-	c.create(fleetSize, 0) // min_ready is 1
+	c.create(config) // min_ready is 1
 	setAvailable(true)
 }
 
@@ -164,7 +182,7 @@ func members(w *acctest.Workspace) (bySlot [fleetSize]object) {
 	return bySlot
 }
 
-var recovery = regexp.MustCompile(`An earlier run created (\d+) member`)
+var recovery = regexp.MustCompile(`An interrupted apply rented (\d+) member`)
 
 // recoveredMembers returns the number of recovered members that the output of an apply reports.
 func recoveredMembers(output string) (n int) {
@@ -172,6 +190,31 @@ func recoveredMembers(output string) (n int) {
 		n, _ = strconv.Atoi(parts[1]) //nolint:errcheck // it consists of digits
 	}
 	return n
+}
+
+// findAbandoned finds what a killed creation without a chosen key has rented. The next plan names these servers, and
+// nothing ever takes, changes or destroys them.
+func (c *cell) findAbandoned() {
+	c.Helper()
+	state := members(c.workspace)
+	c.abandoned = without(readAccount(c.env).live, state[:])
+	c.counts["abandoned"] = len(c.abandoned)
+	if len(c.abandoned) == 0 {
+		return
+	}
+	if !c.interceptor.failure.kills {
+		c.Errorf("not in the state: %v", c.abandoned)
+	}
+	plan := c.command(0, "plan")
+	for polls := 0; polls < 5 && !strings.Contains(plan, c.abandoned[0].ID); polls++ {
+		c.env.Advance(time.Minute) // lists may lag or omit names
+		plan = c.command(0, "plan")
+	}
+	for _, one := range c.abandoned {
+		if !strings.Contains(plan, one.ID) {
+			c.Errorf("the plan does not name %v", one)
+		}
+	}
 }
 
 // checkMembers expects the existing instances to be the members in the state: those that ran before the broken apply,
@@ -186,6 +229,10 @@ func (c *cell) checkMembers(size int) {
 		c.Errorf("the state has %d fleets, want %d that is not tainted: %v", len(state), fleets, state)
 	}
 	now, state := readAccount(c.env), members(c.workspace)
+	if gone := without(c.abandoned, now.live); len(gone) > 0 {
+		c.Errorf("servers that are no members were destroyed: %v", gone)
+	}
+	now.live, now.all = without(now.live, c.abandoned), without(now.all, c.abandoned)
 	if orphans := without(now.live, state[:]); len(orphans) > 0 || len(now.live) != left {
 		c.counts["orphaned"] += len(orphans)
 		c.Errorf("%d instances exist, want %d; not in the state: %v", len(now.live), left, orphans)
@@ -213,20 +260,19 @@ func (c *cell) checkMembers(size int) {
 	}
 }
 
-// checkSize expects size instances in the state and none to be rented twice. The broken apply may have rented others
-// for slots that the fleet no longer has: they stay, and the output names them, or that of a later plan if lists lag or
-// omit names.
+// checkSize expects size instances in the state after another apply, and none to be rented twice. The broken apply may
+// have rented others beyond the size. If nothing changes in the fleet, plans name them, and a destroy destroys them.
 func (c *cell) checkSize(size int, output string) {
 	c.Helper()
+	output += c.apply()
 	now, state := readAccount(c.env), members(c.workspace)
 	left := without(now.live, state[:])
 	for _, other := range left {
-		for looks := 0; looks < 5 && size > 0 && !strings.Contains(output, other.ID); looks++ {
-			c.env.Advance(time.Minute)
-			output += c.command(0, append([]string{"plan"}, c.flags...)...)
+		for polls := 0; polls < 5 && !strings.Contains(output, other.ID); polls++ {
+			c.env.Advance(time.Minute) // lists may lag or omit names
+			output += c.command(0, "plan")
 		}
 		if !strings.Contains(output, other.ID) {
-			c.counts["orphaned"]++
 			c.Errorf("instance %v is in no state, and the output does not name it", other)
 		}
 	}
@@ -238,6 +284,15 @@ func (c *cell) checkSize(size int, output string) {
 			c.counts["rented twice"] += rented - 1
 			c.Errorf("slot %d: %d instances were rented", slot, rented)
 		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	c.flags = []string{"-destroy"}
+	c.apply()
+	if orphans := readAccount(c.env).live; len(orphans) > 0 {
+		c.counts["orphaned"] += len(orphans)
+		c.Errorf("a destroy leaves %v", orphans)
 	}
 }
 

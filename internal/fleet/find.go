@@ -29,12 +29,10 @@ func (r *run) find(ctx context.Context) error {
 		slots[slot] = member.Unknown
 	}
 	maps.DeleteFunc(slots, func(_ int, unknown bool) bool { return !unknown })
-	listing, err := r.Cache.Instances.List(ctx)
-	if listing != nil {
-		for _, named := range Named(listing.Items, r.Name) {
-			if r.mayBeOwn(named) {
-				slots[named.Slot] = true
-			}
+	listed, err := r.List(ctx, r.Name)
+	for _, named := range listed {
+		if r.mayBeOwn(named) {
+			slots[named.Slot] = true
 		}
 	}
 	_ = r.ask(ctx, slices.Sorted(maps.Keys(slots))) //nolint:errcheck // the failures of the slots

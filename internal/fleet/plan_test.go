@@ -166,7 +166,7 @@ func TestReady(t *testing.T) {
 }
 
 // Members are found by their exact names. Two with one name cannot be imported.
-func TestByName(t *testing.T) {
+func TestDistinct(t *testing.T) {
 	named := func(names ...string) (instances []rental.Instance) {
 		for _, name := range names {
 			instances = append(instances, rental.Instance{ID: name, Name: &name, Status: rental.StatusRunning})
@@ -175,11 +175,11 @@ func TestByName(t *testing.T) {
 	}
 	all := named("train-10", "train-01", "other-0", "train", "train-1", "train-x", "my-train-0", "train-2")
 	all[7].Status = rental.StatusDestroyed
-	members, err := fleet.ByName(all, "train")
+	members, err := fleet.Distinct(fleet.Named(all, "train"))
 	if err != nil || len(members) != 2 || members[0].Slot != 1 || members[1].Slot != 10 {
 		t.Errorf("%+v, %v", members, err)
 	}
-	if _, err := fleet.ByName(named("train-1", "train-1"), "train"); err == nil {
+	if _, err := fleet.Distinct(fleet.Named(named("train-1", "train-1"), "train")); err == nil {
 		t.Error("two instances with one name are two members")
 	}
 }

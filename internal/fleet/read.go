@@ -53,6 +53,23 @@ func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, n
 	return all, notFound, nil
 }
 
+// List returns the active instances that have the names of members of a fleet. It reads an instance whose name the list
+// omits, because it may be one; a name that is omitted each time counts as none. With an error it returns what could be
+// listed.
+func (e *Engine) List(ctx context.Context, fleet string) ([]Member, error) {
+	listing, err := e.Cache.Instances.List(ctx)
+	if listing == nil {
+		return nil, err
+	}
+	items := slices.Clone(listing.Items)
+	for i, inst := range items {
+		if inst.Omitted.Name {
+			items[i] = e.Lifecycle.Client.ReadOmitted(ctx, inst)
+		}
+	}
+	return Named(items, fleet), err
+}
+
 // Named returns the active instances that have the names of members of a fleet, in their order. Two of them can have
 // the same slot.
 func Named(instances []rental.Instance, fleet string) (named []Member) {
@@ -65,10 +82,9 @@ func Named(instances []rental.Instance, fleet string) (named []Member) {
 	return named
 }
 
-// ByName returns the active instances that have the names of members of a fleet, sorted by slot. It is an error if two
-// of them have the same name.
-func ByName(instances []rental.Instance, fleet string) ([]Member, error) {
-	members := sortBySlot(Named(instances, fleet))
+// Distinct sorts named members by slot. It is an error if two of them have the same name.
+func Distinct(members []Member) ([]Member, error) {
+	members = sortBySlot(members)
 	for i := 1; i < len(members); i++ {
 		one, other := members[i-1], members[i]
 		if one.Slot == other.Slot {

@@ -11,7 +11,8 @@ import (
 )
 
 // story is a situation in which a server belongs to one state, and a run could take or destroy it. It runs for an
-// instance and for a fleet, whose servers are young (recovered within recover_within) or old.
+// instance with a chosen key, whose server is young (recovered within recover_within) or old, and for a fleet with a
+// random seed, whose servers can be of any age.
 type story struct {
 	*testing.T
 	env   *acctest.Env
@@ -21,7 +22,7 @@ type story struct {
 	ids   []string           // of its servers
 }
 
-// block returns the resource with an address, and the same key in every configuration.
+// block returns the resource with an address, and the same key or name in every configuration.
 func (s *story) block(name string, arguments ...string) string {
 	own := "idempotency_key = \"w\"\n  offer_query = {}"
 	if s.kind == "gpurent_fleet" {
@@ -76,10 +77,13 @@ func TestAccOwnership(t *testing.T) {
 	for name, run := range map[string]func(s *story){
 		"a configuration copied to a second folder, and destroyed there": func(s *story) {
 			second := s.env.Workspace(s.env.Config(s.block("a")))
-			if s.young {
+			switch {
+			case s.kind == "gpurent_fleet":
+				s.run(second, applyAll, "1 added")
+			case s.young:
 				s.run(second, applyAll, taken)
 				s.run(second, "state rm "+s.address("a"))
-			} else {
+			default:
 				s.run(second, applyAll, "!", refused, "moved block")
 			}
 			s.run(second, "destroy -auto-approve")
@@ -87,6 +91,13 @@ func TestAccOwnership(t *testing.T) {
 		},
 		"a resource renamed without a moved block, with -target first": func(s *story) {
 			s.state.Configure(s.env.Config(s.block("b")))
+			if s.kind == "gpurent_fleet" {
+				s.run(s.state, applyAll+" -target="+s.address("b"), "1 added")
+				s.state.Configure(s.env.Config(s.block("a")))
+				s.run(s.state, applyAll, "1 destroyed")
+				s.same()
+				return
+			}
 			if !s.young {
 				s.run(s.state, applyAll+" -target="+s.address("b"), "!", refused, "moved block")
 				s.state.Configure(s.env.Config(s.block("a")))
@@ -107,6 +118,18 @@ func TestAccOwnership(t *testing.T) {
 			s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent,
 				"provisioner \"local-exec\" {\n    command = \"exit 1\"\n  }")))
 			replace := applyAll + " -replace=" + s.address("a")
+			if s.kind == "gpurent_fleet" {
+				s.run(s.state, replace, "!", "exit status 1")
+				old := s.ids
+				s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
+				s.run(s.state, applyAll)
+				s.ids = s.servers()
+				if len(s.ids) != 2 || slices.Contains(s.ids, old[0]) {
+					s.Errorf("the servers are %v, before the replacement %v", s.ids, old)
+				}
+				s.same()
+				return
+			}
 			if !s.young {
 				s.run(s.state, replace, "!", refused, "create_before_destroy")
 				s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
@@ -118,11 +141,7 @@ func TestAccOwnership(t *testing.T) {
 			s.run(s.state, "destroy -auto-approve", "!", twice)
 			// As in the message: remove both objects, and import the server again.
 			s.run(s.state, "state rm "+s.address("a"))
-			id := s.ids[0]
-			if s.kind == "gpurent_fleet" {
-				id = "w"
-			}
-			s.run(s.state, "import "+s.address("a")+" "+id)
+			s.run(s.state, "import "+s.address("a")+" "+s.ids[0])
 			s.state.Configure(s.env.Config(s.block("a"), fmt.Sprintf(dependent, "")))
 			s.run(s.state, applyAll)
 			s.same()
@@ -153,8 +172,10 @@ func TestAccOwnership(t *testing.T) {
 			current := s.state.Read("terraform.tfstate")
 			s.state.Write("terraform.tfstate", backup)
 			switch {
-			case s.kind == "gpurent_fleet": // the slots belong to the fleet, which the state contains
-				s.run(s.state, applyAll, "instances of an earlier run")
+			case s.kind == "gpurent_fleet": // the replacement has other keys: its servers are named, and stay
+				s.run(s.state, applyAll, s.ids[0], s.ids[1], "unmanaged")
+				s.run(s.state, "destroy -auto-approve")
+				s.state.Write("terraform.tfstate", current)
 				s.same()
 				return
 			case s.young:
@@ -175,8 +196,8 @@ func TestAccOwnership(t *testing.T) {
 	} {
 		for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
 			for age, young := range map[string]bool{"young": true, "old": false} {
-				if !acctest.Whole() && kind == "gpurent_fleet" && young {
-					continue // make soak has all combinations
+				if kind == "gpurent_fleet" && young {
+					continue // their age makes no difference
 				}
 				t.Run(strings.Join([]string{name, kind, age}, ", "), func(t *testing.T) {
 					t.Parallel()

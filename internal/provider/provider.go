@@ -99,19 +99,19 @@ func (p *gpurentProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 			"idempotency_prefix": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Prefix of the idempotency keys of `gpurent_instance` resources without " +
-					"`idempotency_key`. Each key derives from the prefix and the `name`. If a run is killed, the next apply " +
-					"recovers the instances that it created: see `recover_within`. Choose a different prefix for each state. A " +
-					"new instance then requires a `name`, and a second new one of the configuration with the same name is an " +
-					"error at apply. Must not be empty. No prefix by default. A change does not affect existing instances.",
+					"`idempotency_key`, and of the creation of fleets. Each key derives from the prefix and the `name`. If an " +
+					"apply is killed, the next one recovers the instances that it created: see `recover_within`. Choose a " +
+					"different prefix for each state: put the workspace into it if several share a configuration. A new " +
+					"instance then requires a `name`, and a second new one of the configuration with the same name is an error " +
+					"at apply. Must not be empty. No prefix by default. A change does not affect existing instances and fleets.",
 				Validators: []validator.String{tfkit.NotEmpty()},
 			},
 			"recover_within": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Maximum age of an instance that a new resource recovers, as a Go duration such as " +
-					"`1h` or `30m`. Defaults to `1h`. `0s` recovers none. If the API returns an existing instance for the " +
-					"idempotency key of a new resource, most likely a killed run created it and did not save it. An older one " +
-					"may belong to another state, so the creation fails and changes nothing. A fleet recovers the instances " +
-					"of slots that had a member before at any age.",
+				MarkdownDescription: "Maximum age of an instance that a new resource recovers under a chosen key " +
+					"(`idempotency_key` or `idempotency_prefix`), as a Go duration such as `1h` or `30m`. Defaults to `1h`. `0s` " +
+					"recovers none. If the API returns an existing instance for the key, most likely an interrupted apply created " +
+					"it and did not save it. An older one may belong to another state, so the creation fails and changes nothing.",
 				Validators: []validator.String{tfkit.DurationOrZero()},
 			},
 			"spending": spendingAttribute(),

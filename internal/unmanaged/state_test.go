@@ -107,10 +107,6 @@ func TestStates_Read_Errors(t *testing.T) {
 			stateOf(`{"mode":"managed","type":"gpurent_fleet","values":{"id":"f","instances":["i"]}}`),
 			"cannot be read",
 		},
-		"member without id": {
-			stateOf(`{"mode":"managed","type":"gpurent_fleet","values":{"id":"f","instances":{"7":{}}}}`),
-			`slot "7" has no id`,
-		},
 	} {
 		var states unmanaged.States
 		if err := states.Read(strings.NewReader(test.input)); err == nil || !strings.Contains(err.Error(), test.want) {

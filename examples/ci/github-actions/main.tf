@@ -12,7 +12,7 @@ terraform {
 }
 
 resource "gpurent_fleet" "research" {
-  name            = "research" # unique in the account
+  name            = "research"
   size            = 1
   template        = "pytorch"
   disk_gb         = 60

@@ -7,7 +7,7 @@ resource "gpurent_ssh_key" "me" {
 
 # Four servers with one RTX 4090 each, or an RTX 3090 if there are not enough, each for at most 90 rubles per hour.
 resource "gpurent_fleet" "train" {
-  name            = "train" # unique in the account; the members are train-0 to train-3
+  name            = "train" # the members are train-0 to train-3
   size            = 4
   template        = "pytorch"
   disk_gb         = 60

@@ -4,5 +4,5 @@ resource "gpurent_instance" "server" {
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 12000
-  offer_query     = { min_vram_gb = 24, max_attempts = 20 }
+  offer_query     = { min_vram_gb = 24 }
 }

@@ -3,7 +3,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 	"sort"
 	"time"
 
@@ -216,18 +215,12 @@ func (r *fleetResource) readImported(
 ) {
 	id := state.ID.ValueString()
 	name := nameOf(id)
-	listing, err := r.Meta.Cache.Instances.List(ctx)
+	named, err := r.engine().List(ctx, name)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
 		return
 	}
-	items := slices.Clone(listing.Items)
-	for i, inst := range items {
-		if inst.Omitted.Name { // it may be a member; a name that is omitted each time counts as none
-			items[i] = r.Meta.Client.ReadOmitted(ctx, inst)
-		}
-	}
-	members, err := fleet.ByName(items, name)
+	members, err := fleet.Distinct(named)
 	switch {
 	case err != nil:
 		addCannotImport(&resp.Diagnostics, name, err)

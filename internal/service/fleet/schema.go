@@ -67,11 +67,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"image": tfinstance.ImageAttribute(replacesMembers),
 		"name": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Name of the fleet, unique in the account. The names of its members are `NAME-0`, " +
-				"`NAME-1` and so on. 1 to 40 characters. Must consist of letters, digits, dots, underscores and hyphens, " +
-				"and must begin with a letter or digit. Changing this forces a new resource to be created. If " +
-				"another state has a fleet of the same name, the creation fails, or takes those of its instances that are " +
-				"younger than `recover_within`.",
+			MarkdownDescription: "Name of the fleet. The names of its members are `NAME-0`, `NAME-1` and so on. 1 to 40 " +
+				"characters. Must consist of letters, digits, dots, underscores and hyphens, and must begin with a letter or " +
+				"digit. Changing this forces a new resource to be created. Another fleet may have the same name.",
 			Validators: []validator.String{
 				stringvalidator.UTF8LengthBetween(1, maxNameLength),
 				tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
@@ -161,7 +159,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"`15m`, plus one second for each member"),
 
 		"id": schema.StringAttribute{
-			Computed: true, MarkdownDescription: "Id of the fleet, the same as `name`.",
+			Computed: true, MarkdownDescription: "Id of the fleet: its name, a slash and 16 random characters. The " +
+				"idempotency keys of its members derive from it.",
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"instances": instancesAttribute(),
@@ -189,8 +188,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"apply rents the members that are missing, starts or waits for members that are not in the `desired_state`, and " +
 			"replaces failed ones. If all members were stopped outside Terraform, a plan shows that as a change of " +
 			"`desired_state`, and `ignore_changes` leaves them stopped. If only some were stopped, an apply starts them. " +
-			"After a run that was killed at any moment, an apply with the same or a larger " +
-			"`size` recovers the instances by their idempotency keys, which derive from `name`.",
+			"If an apply of an existing fleet is killed, the next one finds the instances that it rented by their " +
+			"idempotency keys, which derive from `id`.",
 		Attributes: attributes,
 	}
 }
@@ -204,7 +203,8 @@ var memberAttributes = []struct {
 	{"id", types.StringType, "Id of the instance."},
 	{
 		"status", types.StringType, "Status of the instance: `creating`, `starting`, `running`, `stopping`, `stopped`, " +
-			"`destroying`, `destroyed`, `failed` or `outbid`.",
+			"`destroying`, `destroyed`, `failed` or `outbid`. It is `unknown`, and the other attributes are null, if an " +
+			"instance may have been rented: the next apply or destroy finds out.",
 	},
 	{"gpu", types.StringType, "Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."},
 	{

@@ -119,7 +119,7 @@ func packagesWithTests(root string) (packages []string, err error) {
 func test(ctx context.Context, root string, arguments, environ []string) error {
 	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{ //nolint:gosec // the caller may run any command
 		"test", "-count=1", "-run=^TestAcc[A-Z]",
-		"-timeout=30m", // the default is too short for a busy machine
+		"-timeout=30m",                           // the default is too short for a busy machine
 		"-p=" + strconv.Itoa(runtime.NumCPU()+1), // packages at once: some of them mostly wait
 		"-parallel=8",                            // tests of a package at once: they mostly wait for processes to start
 		"-ldflags=-s -w",                         // halves the time to link the test binaries
