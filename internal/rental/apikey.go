@@ -38,7 +38,7 @@ type APIKey struct {
 
 func (k APIKey) identity() string { return k.ID }
 
-func (APIKey) required() []string { return []string{"id"} }
+func (APIKey) required() []string { return []string{"id", "name", "prefix"} }
 
 func (k *APIKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 

@@ -19,7 +19,7 @@ type GPUModel struct {
 func (m GPUModel) identity() string { return m.Slug }
 
 func (GPUModel) required() []string {
-	return []string{"slug", "from_kop_h", "from_interruptible_kop_h"}
+	return []string{"slug", "name", "from_kop_h", "from_interruptible_kop_h"}
 }
 
 func (m GPUModel) validate() error {

@@ -108,7 +108,7 @@ func TestSecrets_InNoErrorAndLog_AnotherID(t *testing.T) {
 func TestSecrets_InNoErrorAndLog_IssuedSecret(t *testing.T) {
 	const issued = "gpr_ISSUEDissuedISSUEDissuedISSUEDissued1234"
 	for _, body := range []string{
-		`{"id":["` + issued + `"],"secret":"` + issued + `"}`,
+		`{"id":"a1","secret":"` + issued + `","name":["` + issued + `"]}`,
 		`{"id":"a1","secret":"` + issued + `"`,
 		`{"secret":"` + issued + `"}`,
 		`["` + issued + `"]`,

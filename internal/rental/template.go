@@ -47,7 +47,7 @@ type Template struct {
 
 func (t Template) identity() string { return t.Slug }
 
-func (Template) required() []string { return []string{"slug"} }
+func (Template) required() []string { return []string{"slug", "name"} }
 
 func (t *Template) readIdentity(body []byte) { t.Slug = cmp.Or(t.Slug, firstText(body, "slug")) }
 
