@@ -107,8 +107,8 @@ var collections = map[string]string{
 	"gpurent_template": "/templates", "gpurent_ssh_key": "/ssh-keys", "gpurent_api_key": "/api-keys",
 }
 
-// After a lost response to its creation, an object exists once, also if the API spells it otherwise, and the data source
-// for the list contains it. The refresh of the object and all data sources of its kind share one list.
+// After a lost response to its creation, an object exists once, even if the API spells it otherwise, and the data
+// source for the list contains it. The refresh of the object and all data sources of its kind share one list.
 func TestCollections_CreatedOnceAndListedOnce(t *testing.T) {
 	for kind, list := range collections {
 		t.Run(kind, func(t *testing.T) {

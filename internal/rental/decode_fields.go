@@ -33,9 +33,9 @@ func unmarshal(body []byte, out any) error {
 	return json.Unmarshal(body, out)
 }
 
-// dropUnreadable returns an object without the fields that are unreadable, as readable reports, and not required. parent
-// is the path of the object, with a period at its end. required are the paths of the required fields, such as gpu.count;
-// the path of an object means all of its fields.
+// dropUnreadable returns an object without the fields that are unreadable, as readable reports, and not required.
+// parent is the path of the object, with a period at its end. required are the paths of the required fields, such as
+// gpu.count; the path of an object means all of its fields.
 func dropUnreadable(object []byte, parent string, required []string, readable func([]byte) bool) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {

@@ -37,8 +37,8 @@ type keyModel struct {
 
 const day = 24 * time.Hour
 
-// fromAPI returns the state of a key. A key cannot change, so the state keeps what it has, such as the secret, which the
-// API returns only once. Null is a value of expires_in_days, except after an import, which sets only the id.
+// fromAPI returns the state of a key. A key cannot change, so the state keeps what it has, such as the secret, which
+// the API returns only once. Null is a value of expires_in_days, except after an import, which sets only the id.
 func fromAPI(ctx context.Context, prior keyModel, key rental.APIKey) (keyModel, diag.Diagnostics) {
 	scopes, diags := types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
 	m := prior
