@@ -4,7 +4,9 @@
 package market
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -132,7 +134,19 @@ func (m *Market) listAttempts(demand Demand) []listRead {
 	return []listRead{{ListAge, few}, {ListAge, many}, {m.scaled(freshAge), many}}
 }
 
-// list returns the offers of all queries that can be rented, in order of preference, each one once.
+// unreadable is the error of a list that contains offers none of which can be read.
+type unreadable struct {
+	count int
+	first rental.Skipped
+}
+
+func (u unreadable) Error() string {
+	return fmt.Sprintf("the API returned %d offers that cannot be read. The first one (%s): %v", u.count,
+		cmp.Or(u.first.ID, "without an id"), u.first.Err)
+}
+
+// list returns the offers of all queries that can be rented, in order of preference, each one once. It is an error if
+// the API returns offers and none can be read, because that does not mean that there is none.
 func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []lifecycle.Candidate, err error) {
 	if len(demand.Queries) == 0 {
 		return m.named(ctx, demand)
@@ -141,11 +155,15 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 	if seen == nil {
 		seen = map[string]bool{}
 	}
+	var skipped []rental.Skipped
+	readable := 0
 	for i, query := range demand.Queries {
+		query.Skipped = &skipped
 		offers, err := m.cache.OffersWithin(ctx, query, read.limit, read.maxAge)
 		if err != nil {
 			return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: err}
 		}
+		readable += len(offers)
 		for _, offer := range offers {
 			candidate, err := lifecycle.NewCandidate(offer, demand.Order, demand.MaxPriceKopH)
 			if !seen[offer.ID] && err == nil {
@@ -154,6 +172,9 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 			}
 			seen[offer.ID] = true
 		}
+	}
+	if readable == 0 && len(skipped) > 0 {
+		return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: unreadable{len(skipped), skipped[0]}}
 	}
 	return all, nil
 }

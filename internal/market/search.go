@@ -2,6 +2,7 @@ package market
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -147,7 +148,8 @@ func (s *Search) reserveFrom(ctx context.Context, demand Demand, read listRead, 
 // mayPass reports whether a search may go on after an error: the offers could not be read now.
 func mayPass(err error) bool {
 	e := failure.As(err)
-	return e.Kind == failure.OffersUnreadable && !rental.IsDefinitive(e.Err)
+	_, listed := errors.AsType[unreadable](e.Err)
+	return e.Kind == failure.OffersUnreadable && (listed || !rental.IsDefinitive(e.Err))
 }
 
 // orInterrupted returns err, or that the context ended during a search.

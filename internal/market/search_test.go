@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -549,6 +550,24 @@ func TestWait_RecoversFirst(t *testing.T) {
 		rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"), nil)
 		if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {
 			t.Errorf("got %+v, %v", rented, err)
+		}
+	})
+}
+
+// Offers that cannot be read are not the same as none. A wait for offers goes on.
+func TestRent_UnreadableOffers(t *testing.T) {
+	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": -1, "off_2": -1}), func(t *testing.T, m *Market) {
+		_, _, err := rent(t.Context(), m, demand(1))
+		want := "2 offers that cannot be read. The first one (off_1): the price of -1 kopecks"
+		if failure.KindOf(err) != failure.OffersUnreadable || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	api := rentaltest.NewMarket(map[string]int64{"off_1": -1})
+	inMarket(t, api, func(t *testing.T, m *Market) {
+		time.AfterFunc(10*time.Minute, func() { api.Set("off_2", 100) })
+		if id, _, err := rent(t.Context(), m, waiting(time.Hour)); err != nil || id != "off_2" {
+			t.Errorf("rented %q, %v", id, err)
 		}
 	})
 }

@@ -38,6 +38,8 @@ type APIKey struct {
 
 func (k APIKey) identity() string { return k.ID }
 
+func (APIKey) required() []string { return []string{"id", "name", "prefix"} }
+
 func (k *APIKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 
 // APIKeyCreate contains the fields of a new key. Name and at least one scope are required.

@@ -27,8 +27,8 @@ var (
 	errLongCursor = fmt.Errorf("the cursor of the list has more than %d characters", maxCursor)
 )
 
-// decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing; the id
-// cannot. With an error, out contains the fields that could be decoded, and the id if possible.
+// decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing or
+// unreadable; the id cannot. With an error, out contains the fields that could be decoded, and the id if possible.
 func decode(body []byte, out any) error {
 	if list, ok := out.(interface{ decode([]byte) error }); ok {
 		return list.decode(body)
@@ -57,7 +57,7 @@ func decodeObject(body []byte, out any) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		return errNotObject
 	}
-	if err := json.Unmarshal(body, out); err != nil {
+	if err := unmarshal(body, out); err != nil {
 		return unmarshalError(err)
 	}
 	if object, ok := out.(interface{ identity() string }); ok && object.identity() == "" {

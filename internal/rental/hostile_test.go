@@ -211,7 +211,8 @@ func TestResponse_InvalidPrices(t *testing.T) {
 	} {
 		for _, field := range test.fields {
 			for value, valid := range map[string]bool{
-				"1000000000000": true, "-1": test.negative, "-9223372036854775808": false, "-1000000000001": false,
+				"1000000000000": true, "1e12": true, "1000000000000.0": true,
+				"-1": test.negative, "-9223372036854775808": false, "-1000000000001": false,
 				"1000000000001": false, "9223372036854775807": false, "1e30": false, "1.5": false, `"5"`: false, "NaN": false,
 				"1e400": false, "[]": false,
 			} {

@@ -108,7 +108,6 @@ func TestSecrets_InNoErrorAndLog_AnotherID(t *testing.T) {
 func TestSecrets_InNoErrorAndLog_IssuedSecret(t *testing.T) {
 	const issued = "gpr_ISSUEDissuedISSUEDissuedISSUEDissued1234"
 	for _, body := range []string{
-		`{"id":"a1","secret":"` + issued + `","created_at":"` + issued + `"}`,
 		`{"id":"a1","secret":"` + issued + `","name":["` + issued + `"]}`,
 		`{"id":"a1","secret":"` + issued + `"`,
 		`{"secret":"` + issued + `"}`,

@@ -21,6 +21,8 @@ type SSHKey struct {
 
 func (k SSHKey) identity() string { return k.ID }
 
+func (SSHKey) required() []string { return []string{"id", "name", "fingerprint"} }
+
 func (k *SSHKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 
 // SSHKeyCreate contains the fields of a new public key.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -37,7 +39,9 @@ type CreateOnce[T any] struct {
 	Create func(context.Context) (T, error)
 	// ID returns the id of an object; empty for none.
 	ID func(T) string
-	// Matches reports whether an object may be the one that Create created.
+	// Matches reports whether an object may be the one that Create created. It is called only with objects that did not
+	// exist before. The API may spell what was sent otherwise, and add to it: see SameText and ContainsText. Another
+	// client may have created an object in the same moment, so what was sent must not be missing.
 	Matches func(T) bool
 	// Discard deletes an object whose response was lost, because the object is useless without the response. If
 	// Discard is nil, Run returns the object. If several objects match, Run does neither: another run may use one.
@@ -45,6 +49,20 @@ type CreateOnce[T any] struct {
 
 	known map[string]bool // ids of objects that this creation did not create
 	lost  bool            // a response was lost
+}
+
+// SameText reports whether two texts are equal except for white space, letter case and Unicode normalization.
+func SameText(one, other string) bool { return bare(one) == bare(other) }
+
+// ContainsText reports whether a text of a response contains the one that was sent, as SameText compares them. A text
+// that is added to none is another one.
+func ContainsText(text, sent string) bool {
+	return strings.Contains(bare(text), bare(sent)) && (bare(sent) != "" || bare(text) == "")
+}
+
+// bare returns a text as SameText compares it.
+func bare(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(norm.NFC.String(text)), ""))
 }
 
 const (

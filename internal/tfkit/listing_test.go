@@ -76,7 +76,7 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 // A list resource sends what matches, and a warning about entries that cannot be read.
 func TestListResults_MatchesAndWarns(t *testing.T) {
 	service := &pages{entries: []any{
-		map[string]any{"id": "one"}, map[string]any{"id": "two", "name": 5}, map[string]any{"id": "other"},
+		map[string]any{"id": "one"}, map[string]any{"id": "two", "status": 5}, map[string]any{"id": "other"},
 	}}
 	var names []string
 	warnings := 0

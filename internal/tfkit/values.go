@@ -17,6 +17,14 @@ func OptionalString[T ~string](s T) types.String {
 	return types.StringValue(string(s))
 }
 
+// OptionalInt64 is null for 0, which represents a field that the API omits.
+func OptionalInt64(n int64) types.Int64 {
+	if n == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(n)
+}
+
 // StringOf returns the value of a string; empty for null, unknown and missing ones.
 func StringOf(value attr.Value) string {
 	s, _ := value.(types.String)
@@ -45,18 +53,11 @@ func TimePointer(t *time.Time) types.String {
 	return Time(*t)
 }
 
-// PlannedOrActual returns planned, or actual if planned is unknown. The result is a value of the state after an apply:
-// Terraform requires the planned value even if the object has changed since. The next refresh reads the actual one.
-func PlannedOrActual[T interface{ IsUnknown() bool }](planned, actual T) T {
-	if planned.IsUnknown() {
-		return actual
-	}
-	return planned
-}
-
-// PriorOrValue returns the prior value of a field that cannot change, or now if there is none: the API may return
-// another spelling of it.
-func PriorOrValue(prior, now types.String) types.String {
+// PriorOrValue returns the value of an attribute that the API cannot change after the creation: the prior value, of the
+// configuration or of an earlier response, or now if there is none, as after an import. A different value in a response
+// is another spelling of the same, such as other line ends, an added port or a rounded size. In the state it would
+// differ from the configuration, and the next plan would replace the object.
+func PriorOrValue[T attr.Value](prior, now T) T {
 	if prior.IsNull() || prior.IsUnknown() {
 		return now
 	}

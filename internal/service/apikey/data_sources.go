@@ -72,7 +72,7 @@ func keyAttributes() map[string]schema.Attribute {
 // itemFromAPI returns the model of a key.
 func itemFromAPI(k rental.APIKey) item {
 	return item{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: append([]string{}, k.Scopes...),
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: tfkit.Unique(k.Scopes),
 		Source:     tfkit.OptionalString(k.Source),
 		LastUsedAt: tfkit.TimePointer(k.LastUsedAt), CreatedAt: tfkit.Time(k.CreatedAt),
 		ExpiresAt: tfkit.TimePointer(k.ExpiresAt),

@@ -60,7 +60,9 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	}
 	opened := newEphemeralKey(key.APIKey)
 	opened.register(ctx, e.Meta, release)
-	resp.Diagnostics.Append(resp.Result.Set(ctx, created(config, key))...)
+	result, diags := created(ctx, config, key)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(resp.Result.Set(ctx, result)...)
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, private, opened)...)
 	if err := ctx.Err(); err != nil { // nothing uses the key after an interruption
 		addNotIssued(&resp.Diagnostics, create, err)

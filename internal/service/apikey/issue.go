@@ -45,12 +45,15 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 }
 
 // mayBeCreated reports whether a create request whose response was lost may have created the key. A used key does not
-// match, because nobody has the secret of a lost key. Fields that the API omits match everything, because a wrong match
-// only revokes an unused key.
+// match, because nobody has the secret of a lost key. The API may add scopes that the given ones imply.
 func mayBeCreated(create rental.APIKeyCreate, key rental.APIKey, began time.Time) bool {
+	for _, scope := range create.Scopes {
+		if !slices.Contains(key.Scopes, scope) {
+			return false
+		}
+	}
 	return key.LastUsedAt == nil && (key.CreatedAt.IsZero() || key.CreatedAt.After(began.Add(-clockSlack))) &&
-		tfkit.SameName(key.Name, create.Name) && (key.ExpiresAt == nil) == (create.ExpiresInDays == nil) &&
-		slices.Equal(slices.Sorted(slices.Values(key.Scopes)), slices.Sorted(slices.Values(create.Scopes)))
+		tfkit.SameText(key.Name, create.Name) && (key.ExpiresAt == nil) == (create.ExpiresInDays == nil)
 }
 
 // clockSlack is the tolerated difference between the clocks of the API and of this machine.

@@ -59,7 +59,10 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 				(config.Source.IsNull() || k.Source == config.Source.ValueString())
 		},
 		Display: l.display,
-		Import:  func(empty model, k rental.APIKey) (model, diag.Diagnostics) { return fromAPI(ctx, empty, k) },
+		Import: func(imported model, k rental.APIKey) (_ model, diags diag.Diagnostics) {
+			imported.keyModel, diags = fromAPI(ctx, imported.keyModel, k)
+			return imported, diags
+		},
 	}
 	results.Stream(ctx, req, stream)
 }

@@ -37,38 +37,29 @@ type keyModel struct {
 
 const day = 24 * time.Hour
 
-// fromAPI returns the state of a key. Fields that the API omits keep their prior values, because a key cannot change.
-// The API does not return the secret again.
-func fromAPI(ctx context.Context, prior model, key rental.APIKey) (model, diag.Diagnostics) {
+// fromAPI returns the state of a key. A key cannot change, so the state keeps what it has, such as the secret, which
+// the API returns only once. Null is a value of expires_in_days, except after an import, which sets only the id.
+func fromAPI(ctx context.Context, prior keyModel, key rental.APIKey) (keyModel, diag.Diagnostics) {
+	scopes, diags := types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
 	m := prior
-	var diags diag.Diagnostics
-	if len(key.Scopes) > 0 || prior.Scopes.IsNull() {
-		m.Scopes, diags = types.SetValueFrom(ctx, types.StringType, tfkit.Unique(key.Scopes))
-	}
-	// A key cannot be renamed, but the API may normalize its name.
-	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name))
 	m.ID = types.StringValue(key.ID)
-	m.Prefix = tfkit.ValueOrPrior(tfkit.OptionalString(key.Prefix), prior.Prefix)
-	m.Source = tfkit.ValueOrPrior(tfkit.OptionalString(key.Source), prior.Source)
-	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
-	m.ExpiresAt = tfkit.ValueOrPrior(tfkit.TimePointer(key.ExpiresAt), prior.ExpiresAt)
-	if m.ExpiresInDays.IsNull() && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
-		// After an import, expires_in_days is the lifetime of the key.
+	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name))
+	m.Scopes = tfkit.PriorOrValue(prior.Scopes, scopes)
+	m.Prefix = tfkit.PriorOrValue(prior.Prefix, tfkit.OptionalString(key.Prefix))
+	m.Source = tfkit.PriorOrValue(prior.Source, tfkit.OptionalString(key.Source))
+	m.CreatedAt = tfkit.PriorOrValue(prior.CreatedAt, tfkit.Time(key.CreatedAt))
+	m.ExpiresAt = tfkit.PriorOrValue(prior.ExpiresAt, tfkit.TimePointer(key.ExpiresAt))
+	if imported := prior.Name.IsNull(); imported && key.ExpiresAt != nil && !key.CreatedAt.IsZero() {
 		m.ExpiresInDays = types.Int64Value(int64(math.Round(key.ExpiresAt.Sub(key.CreatedAt).Hours() / day.Hours())))
 	}
 	return m, diags
 }
 
-// created returns the state of a key after its creation, with the planned arguments and the secret.
-func created(plan keyModel, key rental.APIKeyCreated) keyModel {
-	m := plan
-	m.ID = types.StringValue(key.ID)
-	m.Prefix = tfkit.OptionalString(key.Prefix)
+// created returns the state of a new key, with its secret.
+func created(ctx context.Context, plan keyModel, key rental.APIKeyCreated) (keyModel, diag.Diagnostics) {
+	m, diags := fromAPI(ctx, plan, key.APIKey)
 	m.Secret = types.StringValue(key.Secret)
-	m.Source = tfkit.OptionalString(key.Source)
-	m.CreatedAt = tfkit.Time(key.CreatedAt)
-	m.ExpiresAt = tfkit.TimePointer(key.ExpiresAt)
-	return m
+	return m, diags
 }
 
 // toCreate returns the body of the create request.

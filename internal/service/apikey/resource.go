@@ -5,6 +5,7 @@ package apikey
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -40,7 +41,8 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	r.Meta.Cache.APIKeys.Created(key.APIKey)
-	plan.keyModel = created(plan.keyModel, key)
+	plan.keyModel, diags = created(ctx, plan.keyModel, key)
+	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
@@ -68,9 +70,10 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		resp.State.RemoveResource(ctx)
 		r.Meta.WarnMissing(ctx, "expired API key", id, &resp.Diagnostics)
 	default:
-		now, diags := fromAPI(ctx, state, key)
+		var diags diag.Diagnostics
+		state.keyModel, diags = fromAPI(ctx, state.keyModel, key)
 		resp.Diagnostics.Append(diags...)
-		resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
 		if left := daysLeft(key.ExpiresAt, r.Meta.Client.Now()); left != nil {
 			resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateDaysLeft, *left)...)

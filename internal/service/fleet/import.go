@@ -32,10 +32,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, id string, m
 	m.ID, m.Name = types.StringValue(id), types.StringValue(nameOf(id))
 	m.Size = types.Int64Value(int64(len(members)))
 	m.Template = tfkit.OptionalString(first.Template.Slug)
-	m.DiskGB = types.Int64Null()
-	if first.DiskGB > 0 {
-		m.DiskGB = types.Int64Value(first.DiskGB)
-	}
+	m.DiskGB = tfkit.OptionalInt64(first.DiskGB)
 	m.Type = types.StringValue(string(first.Type))
 	m.Image = tfkit.OptionalString(members[0].Order.Image)
 	m.DesiredState = types.StringValue(string(rental.DesiredRunning))

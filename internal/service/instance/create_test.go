@@ -77,7 +77,7 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 	}{
 		"another image":  {acctest.SetField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
 		"a smaller disk": {acctest.SetField("disk_gb", 20), "disk_gb is 20"},
-		"unreadable":     {acctest.SetField("disk_gb", "sixty"), ""},
+		"unreadable":     {acctest.SetField("status", 5), ""},
 		"everything optional is absent": {acctest.Rewrite(func(body map[string]any) {
 			const optional = "name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at " +
 				"started_at stop_reason"

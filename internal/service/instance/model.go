@@ -81,11 +81,11 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.Status = types.StringValue(string(inst.Status))
 	// A stop in the console appears as drift.
 	m.DesiredState = tfkit.ValueOrPrior(tfkit.OptionalString(tfinstance.DesiredState(inst)), prior.DesiredState)
-	m.Type = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Type), prior.Type)
-	m.Template = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Slug), prior.Template)
+	m.Type = tfkit.PriorOrValue(prior.Type, tfkit.OptionalString(inst.Type))
+	m.Template = tfkit.PriorOrValue(prior.Template, tfkit.OptionalString(inst.Template.Slug))
 	m.TemplateName = tfkit.ValueOrPrior(tfkit.OptionalString(inst.Template.Name), prior.TemplateName)
-	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.OptionalString(inst.Image)) // an image cannot change
-	m.DiskGB = diskValue(inst.DiskGB, prior.DiskGB)
+	m.Image = tfkit.PriorOrValue(prior.Image, tfkit.OptionalString(inst.Image))
+	m.DiskGB = tfkit.PriorOrValue(prior.DiskGB, tfkit.OptionalInt64(inst.DiskGB))
 	m.StopReason = stopReason(prior, inst)
 	m.Country = tfkit.ValueOrPrior(types.StringPointerValue(inst.Country), prior.Country)
 	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(inst.CreatedAt), prior.CreatedAt)
@@ -102,15 +102,6 @@ func fromAPI(prior model, inst rental.Instance) model {
 		}
 	}
 	return m
-}
-
-// diskValue keeps the prior size if the API omits it or rounds it up: a disk cannot grow, and a different size would
-// replace the instance.
-func diskValue(gb int64, prior types.Int64) types.Int64 {
-	if gb == 0 || !prior.IsNull() && !prior.IsUnknown() && gb > prior.ValueInt64() {
-		return prior
-	}
-	return types.Int64Value(gb)
 }
 
 // stopReason keeps the prior reason of an instance that does not run if the API omits it.

@@ -21,33 +21,16 @@ type model struct {
 	CreatedAt   types.String `tfsdk:"created_at"`
 }
 
-// fromAPI returns the state of a key. Fields that the API omits keep their prior values. The API does not return the
+// fromAPI returns the state of a key. A key cannot change, so the state keeps what it has. The API does not return the
 // key itself: after an import, public_key is the fingerprint.
 func fromAPI(prior model, key rental.SSHKey) model {
 	m := prior
 	m.ID = types.StringValue(key.ID)
-	// A key cannot be renamed, but the API may normalize its name.
 	m.Name = tfkit.PriorOrValue(prior.Name, tfkit.OptionalString(key.Name))
-	m.CreatedAt = tfkit.ValueOrPrior(tfkit.Time(key.CreatedAt), prior.CreatedAt)
-	if key.Fingerprint != "" {
-		m.Fingerprint = types.StringValue(canonical(key.Fingerprint))
-	}
-	if m.PublicKey.IsNull() {
-		m.PublicKey = m.Fingerprint
-	}
-	if m.Type.IsNull() || m.Type.IsUnknown() {
-		m.Type = tfkit.OptionalString(key.Type)
-	}
-	return m
-}
-
-// created returns the state after a creation.
-func created(plan, now model) model {
-	m := plan
-	m.ID, m.CreatedAt = now.ID, now.CreatedAt
-	m.Name = tfkit.PlannedOrActual(plan.Name, now.Name)
-	m.Type = tfkit.PlannedOrActual(plan.Type, now.Type)
-	m.Fingerprint = tfkit.PlannedOrActual(plan.Fingerprint, now.Fingerprint)
+	m.Type = tfkit.PriorOrValue(prior.Type, tfkit.OptionalString(key.Type))
+	m.Fingerprint = tfkit.PriorOrValue(prior.Fingerprint, tfkit.OptionalString(canonical(key.Fingerprint)))
+	m.CreatedAt = tfkit.PriorOrValue(prior.CreatedAt, tfkit.Time(key.CreatedAt))
+	m.PublicKey = tfkit.PriorOrValue(prior.PublicKey, m.Fingerprint)
 	return m
 }
 

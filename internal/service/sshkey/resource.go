@@ -52,9 +52,11 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		},
 		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
 		ID:     func(k rental.SSHKey) string { return k.ID },
-		Matches: func(k rental.SSHKey) bool {
-			return (k.Fingerprint == "" || canonical(k.Fingerprint) == parsed.Fingerprint) &&
-				(k.Name == "" || create.Name == "" || tfkit.SameName(k.Name, create.Name))
+		Matches: func(k rental.SSHKey) bool { // the API may change the name
+			if k.Fingerprint != "" {
+				return canonical(k.Fingerprint) == parsed.Fingerprint
+			}
+			return create.Name == "" || tfkit.SameText(k.Name, create.Name)
 		},
 	}.Run(ctx)
 	if err != nil {
@@ -62,7 +64,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	r.Meta.Cache.SSHKeys.Created(key)
-	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, fromAPI(plan, key)))...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(plan, key))...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(key.ID))...)
 	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 }

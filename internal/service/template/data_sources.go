@@ -91,7 +91,7 @@ func templateAttributes() map[string]schema.Attribute {
 func itemFromAPI(t rental.Template) item {
 	return item{
 		Slug: t.Slug, Name: t.Name, Description: tfkit.OptionalString(t.Description), Image: t.Image,
-		LaunchMode: string(t.LaunchMode), Ports: t.Ports, Env: t.Env, Onstart: t.OnStart,
+		LaunchMode: string(t.LaunchMode), Ports: tfkit.Unique(t.Ports), Env: t.Env, Onstart: t.OnStart,
 		MinDiskGB: t.MinDiskGB, RecommendedDiskGB: t.RecommendedDiskGB, Public: t.Public, Owner: string(t.Owner),
 	}
 }

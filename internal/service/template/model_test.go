@@ -3,63 +3,44 @@ package template
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-framework/types"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-var full = rental.Template{
-	Slug: "t", Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH,
-	Ports: []int64{22, 8888},
-	Env:   map[string]string{"A": "b"}, OnStart: new("run"), MinDiskGB: 20, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
-}
-
-var createOfFull = rental.TemplateCreate{
-	Name: "Trainer", Description: "d", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH, Ports: []int64{22, 8888},
-	Env: full.Env, OnStart: "run",
-}
-
-// A template cannot change, so fields that the API omits or normalizes keep their prior values.
-func TestFromAPI_KeepsPriorValues(t *testing.T) {
-	prior, diags := fromAPI(t.Context(), model{}, full)
-	if diags.HasError() {
-		t.Fatal(diags)
+// After a lost response, a template that the API spells otherwise is the one that was created, and one that lacks what
+// was sent is not.
+func TestMayBeCreated(t *testing.T) {
+	create := rental.TemplateCreate{
+		Name: "Trainer", Description: "line 1\r\nline 2", Image: "ubuntu:24.04", LaunchMode: rental.LaunchSSH,
+		Ports: []int64{8888, 22}, Env: map[string]string{"A": "b c"}, OnStart: "run \r\nstop\r\n", MinDiskGB: 35,
 	}
-	for name, now := range map[string]rental.Template{
-		"only the slug": {Slug: "t"},
-		"normalized": {
-			Slug: "t", Name: "trainer", Description: " d", Image: "docker.io/library/ubuntu:24.04", LaunchMode: "secure_shell",
-			Ports: []int64{8888, 22, 22},
-			Env:   map[string]string{"A": "b", "TZ": "UTC"}, OnStart: new("run\n"), MinDiskGB: 20, RecommendedDiskGB: 40,
-			Owner: rental.OwnerMe,
-		},
+	full := rental.Template{
+		Slug: "t", Name: "Trainer", Description: "line 1\nline 2", Image: "docker.io/library/ubuntu:24.04",
+		LaunchMode: "secure_shell", Ports: []int64{22, 6006, 8888}, Env: map[string]string{"A": "b c ", "TZ": "UTC"},
+		OnStart: new("#!/bin/sh\nrun\nstop\n\nexit"), MinDiskGB: 40, RecommendedDiskGB: 40, Owner: rental.OwnerMe,
+	}
+	for name, test := range map[string]struct {
+		change func(*rental.Template)
+		want   bool
+	}{
+		"other spellings":      {func(*rental.Template) {}, true},
+		"only the name":        {func(t *rental.Template) { *t = rental.Template{Slug: "t", Name: "Trainer"} }, true},
+		"another name":         {func(t *rental.Template) { t.Name = "Trainer 2" }, false},
+		"another image":        {func(t *rental.Template) { t.Image = "ubuntu:22.04" }, false},
+		"another command":      {func(t *rental.Template) { t.OnStart = new("run") }, false},
+		"another description":  {func(t *rental.Template) { t.Description = "line" }, false},
+		"a missing port":       {func(t *rental.Template) { t.Ports = []int64{22} }, false},
+		"another variable":     {func(t *rental.Template) { t.Env = map[string]string{"A": "c"} }, false},
+		"a missing variable":   {func(t *rental.Template) { t.Env = map[string]string{} }, false},
+		"a command beside ''":  {func(t *rental.Template) { t.Slug = "empty" }, false},
+		"omitted ports or env": {func(t *rental.Template) { t.Ports, t.Env = nil, nil }, true},
 	} {
-		got, diags := fromAPI(t.Context(), prior, now)
-		if diff := cmp.Diff(prior, got); diags.HasError() || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", name, diags, diff)
+		sent, got := create, full
+		test.change(&got)
+		if got.Slug == "empty" {
+			sent.OnStart = ""
 		}
-		if !sameContent(createOfFull, func() rental.Template {
-			now.Name, now.Image = "Trainer", "index.docker.io/library/ubuntu:24.04"
-			if now.Ports != nil {
-				now.Ports = []int64{22, 8888}
-			}
-			if now.Env != nil {
-				now.Env = full.Env
-			}
-			return now
-		}()) {
-			t.Errorf("%s: no match with the create request", name)
+		if mayBeCreated(sent, got) != test.want {
+			t.Errorf("%s: want %t: %+v", name, test.want, got)
 		}
-	}
-	other := full
-	if other.Env = map[string]string{"A": "c"}; sameContent(createOfFull, other) {
-		t.Error("another environment counts as the same content")
-	}
-	other.Image, other.LaunchMode, other.Ports = "ubuntu:22.04", rental.LaunchJupyter, []int64{1}
-	got, _ := fromAPI(t.Context(), prior, other)
-	if got.Image != types.StringValue("ubuntu:22.04") || got.LaunchMode != types.StringValue("jupyter") ||
-		got.Ports.Equal(prior.Ports) {
-		t.Errorf("a different template has no difference: %+v", got)
 	}
 }

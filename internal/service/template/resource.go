@@ -46,7 +46,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 		List:      r.owned,
 		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
 		ID:        func(t rental.Template) string { return t.Slug },
-		Matches:   func(t rental.Template) bool { return sameContent(create, t) },
+		Matches:   func(t rental.Template) bool { return mayBeCreated(create, t) },
 	}.Run(ctx)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "create template", err,
@@ -56,7 +56,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	r.Meta.Cache.Templates.Created(template)
 	now, diags := fromAPI(ctx, plan, template)
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, created(plan, now))...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, now.ID)...)
 	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 }
@@ -88,7 +88,7 @@ func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 }
 
-// Update sends no request: only a description changes in place from null to "", and the spelling of an image.
+// Update sends no request: only the spelling of an image changes in place, and a description between null and "".
 func (r *templateResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }

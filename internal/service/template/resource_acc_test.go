@@ -118,7 +118,7 @@ func TestAccTemplate_emptyDescription(t *testing.T) {
 				ConfigStateChecks: description(knownvalue.StringExact("")),
 			},
 			{Config: env.Config(config(`description = ""`)), ConfigPlanChecks: acctest.Unchanged()},
-			{Config: env.Config(config()), ConfigPlanChecks: acctest.Unchanged()}, // a state of an earlier version
+			{Config: env.Config(config()), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionUpdate)},
 			{Config: env.Config(config(`description = "text"`)), ConfigPlanChecks: acctest.Planned(address,
 				plancheck.ResourceActionDestroyBeforeCreate)},
 			{

@@ -70,9 +70,8 @@ func addRequired(attributes map[string]schema.Attribute) {
 		Required: true,
 		MarkdownDescription: "Container image with a tag, such as `ubuntu:24.04`. Changing this forces a new resource " +
 			"to be created. Another spelling of the same image is not a change.",
-		Validators: []validator.String{taggedImage},
-		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(otherImage,
-			"Changing this forces a new resource to be created. Spellings of the same image are equal.", "")},
+		Validators:    []validator.String{taggedImage},
+		PlanModifiers: []planmodifier.String{replaceUnless(rental.SameImage)},
 	}
 }
 
@@ -82,11 +81,11 @@ func addRequired(attributes map[string]schema.Attribute) {
 func addOptional(attributes map[string]schema.Attribute) {
 	replaceText := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	attributes["description"] = schema.StringAttribute{
-		Optional: true, Computed: true,
+		Optional: true,
 		MarkdownDescription: "Description of the template. Up to 500 characters. Null by default. Changing this forces " +
 			"a new resource to be created.",
 		Validators:    []validator.String{stringvalidator.UTF8LengthAtMost(maxDescriptionLength)},
-		PlanModifiers: []planmodifier.String{replaceForText{}},
+		PlanModifiers: []planmodifier.String{replaceUnless(func(before, now string) bool { return before == now })},
 	}
 	attributes["launch_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(rental.LaunchSSH)),
@@ -151,6 +150,16 @@ func addComputed(attributes map[string]schema.Attribute) {
 		PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
 	}
 	attributes["owner"] = tfkit.ComputedOnce("Owner of the template: `me`.")
+}
+
+// replaceUnless replaces the template if a text changes, unless the new one is the same. Null is an empty text, because
+// the API does not distinguish them.
+func replaceUnless(same func(before, now string) bool) planmodifier.String {
+	return stringplanmodifier.RequiresReplaceIf(func(
+		_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse,
+	) {
+		resp.RequiresReplace = req.PlanValue.IsUnknown() || !same(req.StateValue.ValueString(), req.PlanValue.ValueString())
+	}, "Changing this forces a new resource to be created, unless the new value is the same.", "")
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
