@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -194,13 +195,14 @@ func (s Spec) next(m Member) Action {
 	return 0
 }
 
-// outdated reports whether a member was created with other arguments. Fields that are not known are not compared. The
-// API can return the default image of an imported member that was created without one.
+// outdated reports whether a member was created with other arguments. Fields that are not known are not compared, and
+// the API can spell those of an imported or found member otherwise. It can return the default image of an imported
+// member that was created without one.
 func (s Spec) outdated(m Member) bool {
 	made, want := m.Order, s.Order
 	sameImage := made.Image == want.Image || rental.SameImage(made.Image, want.Image) ||
 		m.Imported() && want.Image == ""
-	return made.Template != "" && (made.Template != want.Template || !sameImage) ||
+	return made.Template != "" && (!strings.EqualFold(made.Template, want.Template) || !sameImage) ||
 		made.DiskGB != 0 && made.DiskGB != want.DiskGB || made.Type != "" && made.Type != want.Type
 }
 

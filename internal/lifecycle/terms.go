@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -40,8 +41,9 @@ func (r Rented) Differences(order Order) []failure.Difference {
 		}
 	}
 	image := order.ExpectedImage
+	template := r.Template.Slug
 	add(r.Type != "" && r.Type != order.Type, true, "type", r.Type, order.Type)
-	add(r.Template.Slug != "" && r.Template.Slug != order.Template, true, "template", r.Template.Slug, order.Template)
+	add(template != "" && !strings.EqualFold(template, order.Template), true, "template", template, order.Template)
 	add(image != "" && r.Image != "" && !rental.SameImage(r.Image, image), true, "image", r.Image, image)
 	add(r.DiskGB != 0 && r.DiskGB != order.DiskGB, r.DiskGB < order.DiskGB, "disk_gb", r.DiskGB, order.DiskGB)
 	if r.Candidate != nil && r.Candidate.Known() {

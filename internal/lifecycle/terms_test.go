@@ -57,7 +57,7 @@ func TestRented_Differences(t *testing.T) {
 	}{
 		"everything is omitted": {},
 		"all the same": {inst: rental.Instance{
-			Template: rental.TemplateRef{Slug: "custom"}, DiskGB: 60, Type: rental.OnDemand,
+			Template: rental.TemplateRef{Slug: "Custom"}, DiskGB: 60, Type: rental.OnDemand,
 			Image: "docker.io/library/ubuntu:24.04", GPU: rental.InstanceGPU{Slug: "a", Count: 2},
 		}},
 		"larger": {
