@@ -459,7 +459,7 @@ func TestFill_HigherPriceAndUnreadableAccount(t *testing.T) {
 
 // An instance whose response can be read only in part is saved, and read by its id.
 func TestFill_UnreadableResponse(t *testing.T) {
-	const unreadable = `{"id":"ins_off_1","status":"creating","disk_gb":"sixty","price":{"running_kop_h":999999}}`
+	const unreadable = `{"id":"ins_off_1","status":"creating","price":{"running_kop_h":"high"}}`
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	synctest.Test(t, func(t *testing.T) {
 		m := newManager(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
