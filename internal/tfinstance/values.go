@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // The types of the objects in Attributes.
@@ -52,10 +53,10 @@ func PriceValue(price rental.InstancePrice) types.Object {
 	})
 }
 
-// SSHValue returns the attribute ssh, null without a login.
+// SSHValue returns the attribute ssh. Without a login, its attributes are null.
 func SSHValue(ssh *rental.SSH) types.Object {
 	if ssh == nil {
-		return types.ObjectNull(SSHType)
+		return tfkit.NullAttributes(SSHType)
 	}
 	return types.ObjectValueMust(SSHType, map[string]attr.Value{
 		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),

@@ -101,7 +101,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 // setRented plans the values that describe how the instance was rented.
 func (m *model) setRented(rented lifecycle.Rented) {
 	m.RentedOfferID, m.MatchedQuery = types.StringNull(), types.Int64Null()
-	m.RentedOffer = types.ObjectNull(rentedOfferType)
+	m.RentedOffer = tfkit.NullAttributes(rentedOfferType)
 	m.QuotedKopH = types.Int64Value(rented.QuotedKopH)
 	if rented.Candidate == nil {
 		return
