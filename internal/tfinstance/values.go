@@ -16,6 +16,8 @@ var (
 	URLType   = types.ObjectType{AttrTypes: AttributeTypes(Attributes()["urls"])}
 )
 
+var noSSH = tfkit.NullAttributes(SSHType)
+
 // AttributeTypes returns the types of the attributes of an object, or of the objects in a list.
 func AttributeTypes(attribute interface{ GetType() attr.Type }) map[string]attr.Type {
 	kind := attribute.GetType()
@@ -56,7 +58,7 @@ func PriceValue(price rental.InstancePrice) types.Object {
 // SSHValue returns the attribute ssh. Without a login, its attributes are null.
 func SSHValue(ssh *rental.SSH) types.Object {
 	if ssh == nil {
-		return tfkit.NullAttributes(SSHType)
+		return noSSH
 	}
 	return types.ObjectValueMust(SSHType, map[string]attr.Value{
 		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),

@@ -10,7 +10,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-var rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
+var (
+	rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
+	noRentedOffer   = tfkit.NullAttributes(rentedOfferType)
+)
 
 // rentedOfferAttribute describes the server at the time of the creation.
 func rentedOfferAttribute() datasource.SingleNestedAttribute {

@@ -102,7 +102,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 // setRented plans the values that describe how the instance was rented.
 func (m *model) setRented(rented lifecycle.Rented) {
 	m.RentedOfferID, m.MatchedQuery = types.StringNull(), types.Int64Null()
-	m.RentedOffer = tfkit.NullAttributes(rentedOfferType)
+	m.RentedOffer = noRentedOffer
 	m.QuotedKopH = types.Int64Value(rented.QuotedKopH)
 	if rented.Candidate == nil {
 		return
@@ -259,7 +259,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	defer cancel()
 	// In an account that may be another one, a 404 is no lag of the API.
 	var otherAccount diag.Diagnostics
-	if !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &otherAccount) {
+	if !r.Meta.CheckOrigin(waitCtx, object, tfkit.Textf("instance %s", id), &otherAccount) {
 		object.CreatedAt = time.Time{}
 	}
 	accepted, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
