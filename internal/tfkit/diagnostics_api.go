@@ -232,10 +232,11 @@ func adviceForCode(err *rental.Error) Text {
 	return ""
 }
 
-// whenToRetry returns when to run again: when the API accepts requests again, or otherwise if it does not specify that.
+// whenToRetry returns when to run again: when the API accepts requests again, or otherwise if that is unknown or within
+// a minute.
 func whenToRetry(err *rental.Error, otherwise Text) Text {
 	wait := time.Until(err.RetryAt).Round(time.Second)
-	if wait <= 0 {
+	if wait <= time.Minute {
 		return Textf("Run again %s.", otherwise)
 	}
 	at := Time(err.RetryAt.Round(time.Second)).ValueString()
