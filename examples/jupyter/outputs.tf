@@ -5,5 +5,5 @@ output "urls" {
 
 output "ssh" {
   description = "SSH command that logs in. Null unless the server is running."
-  value       = try(gpurent_instance.notebook.ssh.command, null)
+  value       = gpurent_instance.notebook.ssh.command
 }

@@ -26,5 +26,5 @@ resource "gpurent_instance" "trainer" {
 }
 
 output "ssh" {
-  value = try(gpurent_instance.trainer.ssh.command, "The server is ${gpurent_instance.trainer.status}.")
+  value = coalesce(gpurent_instance.trainer.ssh.command, "The server is ${gpurent_instance.trainer.status}.")
 }

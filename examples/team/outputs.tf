@@ -13,7 +13,7 @@ output "servers" {
       price_kop_h = server.status == "running" ? server.price.running_kop_h : server.price.stopped_kop_h
 
       # Null while the server is stopped.
-      ssh = try(server.ssh.command, null)
+      ssh = server.ssh.command
     }
   }
 }

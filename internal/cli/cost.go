@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 )
@@ -138,13 +137,16 @@ func (c *costRun) readReview() (*cost.Report, error) {
 	if c.reviewed == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(c.reviewed)
+	var reviewed cost.Report
+	err := withInput(c.reviewed, func(input io.Reader) error {
+		data, err := io.ReadAll(input)
+		if err == nil {
+			reviewed, err = cost.ReadReview(data)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	reviewed, err := cost.ReadReview(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.reviewed, err)
+		return nil, fmt.Errorf("cannot read the review in %s: %w", c.reviewed, err)
 	}
 	return &reviewed, nil
 }

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
@@ -113,15 +116,17 @@ func readStates(files []string) (states unmanaged.States, err error) {
 	return states, nil
 }
 
-// withInput calls read with a file or standard input.
+// withInput calls read with a file or standard input, as UTF-8 without a byte order mark. PowerShell writes UTF-16, or
+// UTF-8 with the mark.
 func withInput(name string, read func(io.Reader) error) error {
+	decoded := func(input io.Reader) io.Reader { return transform.NewReader(input, unicode.BOMOverride(transform.Nop)) }
 	if name == standardInput {
-		return read(os.Stdin)
+		return read(decoded(os.Stdin))
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return read(file)
+	return read(decoded(file))
 }

@@ -4,7 +4,6 @@
 package cost
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,7 +94,6 @@ func Read(r io.Reader) (Plan, error) {
 	case len(data) > maxPlanSize:
 		return Plan{}, errors.New("the plan is larger than 1 GB")
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // PowerShell adds it
 	var plan Plan
 	if err := json.Unmarshal(data, &plan); err != nil {
 		return Plan{}, fmt.Errorf("this is not the JSON of a plan: %w. %s", err, howToMake)

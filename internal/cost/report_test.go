@@ -111,9 +111,6 @@ func TestRead_Errors(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := cost.Read(strings.NewReader("\ufeff" + `{"format_version": "1.2", "resource_changes": []}`)); err != nil {
-		t.Errorf("with a byte order mark: %v", err)
-	}
 }
 
 // A sum that is not a possible price is a problem, and never a wrapped amount.

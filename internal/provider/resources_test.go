@@ -42,6 +42,8 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			if created.State.IsNull() {
 				t.Fatal(texts(diags))
 			}
+			otherKey := arguments(env)
+			otherKey["api_key"] = env.Secret(`{"name":"other","scopes":["user:read","instances:read"]}`)
 			stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
 				t.Helper()
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
@@ -56,7 +58,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			env.Advance(10 * time.Minute)
 
 			proxy.Set(emptyAccount("usr_other")...)
-			p := configured(t, arguments(env))
+			p := configured(t, otherKey)
 			after, diags := p.Refresh(created)
 			stays("the refresh", "to the account usr_other", after, diags)
 			after, diags = p.Destroy(created)
@@ -67,7 +69,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			after, diags = p.Refresh(lost)
 			stays("the refresh without private state", "in this account", after, diags)
 			proxy.Set(emptyAccount("unreadable")...)
-			after, diags = configured(t, arguments(env)).Refresh(created)
+			after, diags = configured(t, otherKey).Refresh(created)
 			stays("the refresh in an unreadable account", "belongs to this account", after, diags)
 
 			proxy.Set()
@@ -77,7 +79,8 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			if kind == "gpurent_fleet" {
 				return // a fleet stays in the state with lost members
 			}
-			after, diags = configured(t, arguments(env)).Refresh(found)
+			otherKey["base_url"] = env.BaseURL
+			after, diags = configured(t, otherKey).Refresh(found)
 			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, "no longer exists: "+created.Text("id")) {
 				t.Errorf("the refresh in its own account: %s", text)
 			}

@@ -9,6 +9,8 @@ package rental
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -152,6 +154,13 @@ func (c *Client) WithoutRetries() *Client {
 
 // Authenticated reports whether an API key is configured. It does not check the key.
 func (c *Client) Authenticated() bool { return c.apiKey != "" }
+
+// KeyHash identifies the API key in a place that must not contain it. It may be stored: nobody can guess the 40 random
+// characters of a key, so they do not follow from a hash. The label makes the hash useless to other programs.
+func (c *Client) KeyHash() string {
+	hash := sha256.Sum256([]byte("gpurent API key " + c.apiKey))
+	return hex.EncodeToString(hash[:16])
+}
 
 // BaseURL returns the address of the API, without a trailing slash.
 func (c *Client) BaseURL() string { return c.base.String() }

@@ -62,6 +62,9 @@ type Error struct {
 	RequestID string         // for the support of the API; empty if unknown
 	Attempts  int            // HTTP attempts; 0 if no request was sent
 
+	// RetryAt is when the API accepts requests again, by the local clock. Zero if the response has no Retry-After.
+	RetryAt time.Time
+
 	// OutcomeUnknown: the API may have performed the request. See IsOutcomeUnknown.
 	OutcomeUnknown bool
 

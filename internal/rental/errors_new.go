@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Maximum lengths of texts from a response, in characters.
@@ -83,6 +84,10 @@ func (c *call) responseError(resp *http.Response) *Error {
 func (c *call) apiError(resp *http.Response) *Error {
 	e := c.responseError(resp)
 	e.OutcomeUnknown = c.outcomeUnknown
+	now := time.Now()
+	if wait, ok := retryAfter(resp.Header, now); ok {
+		e.RetryAt = now.Add(wait)
+	}
 	body := bodyOf(resp)
 	code, message, details := parseErrorBody(body.data)
 	e.Message = c.mask.printable(message, maxMessage)

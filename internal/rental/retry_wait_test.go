@@ -96,6 +96,9 @@ func TestRetryAfter_TooLong(t *testing.T) {
 				start := time.Now()
 				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 				took := time.Since(start)
+				if e, _ := errors.AsType[*Error](err); (test.retryAfter == "") != e.RetryAt.IsZero() {
+					t.Errorf("requests are accepted again at %s", e.RetryAt)
+				}
 				if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.atMost || took < test.atMost*8/10 {
 					t.Errorf("after %s: %v; want the 429 after %s", took, err, test.atMost)
 				}

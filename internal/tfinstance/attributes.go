@@ -36,8 +36,8 @@ func Attributes() map[string]schema.Attribute {
 			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
 		}),
 		"ssh": object(
-			"SSH login of the instance. Null until the port is assigned, and while the API returns none, for example for "+
-				"a stopped instance.",
+			"SSH login of the instance. Never null: its attributes are null until the port is assigned, and while the "+
+				"API returns none, for example for a stopped instance.",
 			map[string]schema.Attribute{
 				"host":    tfkit.ComputedString("Host name or IP address of the SSH server."),
 				"port":    tfkit.ComputedInt64("TCP port of the SSH server."),

@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // The types of the objects in Attributes.
@@ -14,6 +15,8 @@ var (
 	SSHType   = AttributeTypes(Attributes()["ssh"])
 	URLType   = types.ObjectType{AttrTypes: AttributeTypes(Attributes()["urls"])}
 )
+
+var noSSH = tfkit.NullAttributes(SSHType)
 
 // AttributeTypes returns the types of the attributes of an object, or of the objects in a list.
 func AttributeTypes(attribute interface{ GetType() attr.Type }) map[string]attr.Type {
@@ -52,10 +55,10 @@ func PriceValue(price rental.InstancePrice) types.Object {
 	})
 }
 
-// SSHValue returns the attribute ssh, null without a login.
+// SSHValue returns the attribute ssh. Without a login, its attributes are null.
 func SSHValue(ssh *rental.SSH) types.Object {
 	if ssh == nil {
-		return types.ObjectNull(SSHType)
+		return noSSH
 	}
 	return types.ObjectValueMust(SSHType, map[string]attr.Value{
 		"host": types.StringValue(ssh.Host), "port": types.Int64Value(ssh.Port),

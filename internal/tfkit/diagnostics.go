@@ -72,6 +72,18 @@ func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
 	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" "+originAdvice)
 }
 
+// addOtherKey reports that an object was not found with another API key than the last one, and that the scope user:read
+// is missing, which shows whether both belong to one account.
+func addOtherKey(diags *diag.Diagnostics, what Text, now Origin) {
+	lacks := Text("and the last one lacked the scope user:read, so its account is not known. Use the last key.")
+	if now.AccountID == "" {
+		lacks = "and lacks the scope user:read, so the accounts of both keys cannot be compared. Add the scope, or use the " +
+			"last key."
+	}
+	AddError(diags, Summaryf(summaryOtherOrigin, what), "This run uses another API key than the last one, "+lacks+" "+
+		originAdvice)
+}
+
 // maxMissing is the maximum number of ids of a kind in the warning.
 const maxMissing = 100
 

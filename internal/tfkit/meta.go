@@ -3,6 +3,7 @@
 package tfkit
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -67,6 +68,15 @@ func (m *Meta) SetClient(client *rental.Client, limits spending.Limits) {
 		Owners: &m.Owners,
 	})
 	m.Market = market.New(m.Cache, m.Lifecycle, m.PollInterval)
+}
+
+// accountAge is how old the account may be when a plan uses it. Many resources share one request, and a process that
+// serves many runs notices within this time that the account has changed.
+const accountAge = time.Minute
+
+// Account returns the account of the API key. IsForbidden reports that the key may not read it.
+func (m *Meta) Account(ctx context.Context) (rental.User, error) {
+	return m.account.Get(ctx, accountAge, 1, m.Client.GetMe) // 1: with retries, unlike the first request of origin
 }
 
 // Ready reports whether requests that need an API key can be sent.

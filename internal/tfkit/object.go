@@ -29,21 +29,17 @@ type Origin struct {
 	BaseURL string `json:"base_url"`
 	// AccountID is empty if the API key may not read the account.
 	AccountID string `json:"account_id,omitempty"`
-}
-
-// differs reports whether two origins are certainly different.
-func (o Origin) differs(other Origin) bool {
-	return o.BaseURL != other.BaseURL ||
-		o.AccountID != "" && other.AccountID != "" && o.AccountID != other.AccountID
+	// KeyHash is that of the API key, which shows that the account is the same even if it cannot be read.
+	KeyHash string `json:"key_hash"`
 }
 
 // origin returns the account of the API key. It requests the account once, when something is created, imported or
-// missing; if that fails, repeat sends one more request with retries. With an error, only the address is known.
+// missing; if that fails, repeat sends one more request with retries. With an error, the account is not known.
 func (m *Meta) origin(ctx context.Context, repeat bool) (Origin, error) {
-	origin := Origin{BaseURL: m.Client.BaseURL()}
+	origin := Origin{BaseURL: m.Client.BaseURL(), KeyHash: m.Client.KeyHash()}
 	user, err := m.account.Get(ctx, math.MaxInt64, 0, m.Client.WithoutRetries().GetMe)
 	if err != nil && repeat && !rental.IsForbidden(err) {
-		user, err = m.account.Get(ctx, math.MaxInt64, 1, m.Client.GetMe)
+		user, err = m.Account(ctx)
 	}
 	if rental.IsForbidden(err) {
 		return origin, nil
@@ -52,8 +48,8 @@ func (m *Meta) origin(ctx context.Context, repeat bool) (Origin, error) {
 	return origin, err
 }
 
-// NewObject returns the data of an object that is about to be created. If the account cannot be read, the data has its
-// address only.
+// NewObject returns the data of an object that is about to be created. If the account cannot be read, the data has no
+// id of it.
 func (m *Meta) NewObject(ctx context.Context) Object {
 	origin, _ := m.origin(ctx, false) //nolint:errcheck // see above
 	return Object{Token: rand.Text(), Origin: origin}
@@ -71,7 +67,7 @@ func GetObject(ctx context.Context, private PrivateGetter, diags *diag.Diagnosti
 }
 
 // CompleteObject returns the stored data of an object that was just found. It makes and stores the data first if there
-// is none, and updates the address, and the account if the API key could not read it before.
+// is none, and updates the address and the key, and the account if the API key could not read it before.
 func (m *Meta) CompleteObject(
 	ctx context.Context, stored PrivateGetter, private PrivateSetter, diags *diag.Diagnostics,
 ) Object {
@@ -85,7 +81,7 @@ func (m *Meta) CompleteObject(
 	case object.AccountID == "":
 		object.Origin, _ = m.origin(ctx, false) //nolint:errcheck // a later refresh adds the account
 	default:
-		object.BaseURL = m.Client.BaseURL()
+		object.BaseURL, object.KeyHash = m.Client.BaseURL(), m.Client.KeyHash()
 	}
 	if object != before {
 		diags.Append(SetPrivate(ctx, private, PrivateObject, object)...)
@@ -94,21 +90,32 @@ func (m *Meta) CompleteObject(
 }
 
 // CheckOrigin reports an error if an object that the API does not find may belong to another account or service than
-// the one that was asked: then it may still exist. So may one without a token: Terraform stores an object without its
-// private state if the provider was killed while it changed the object. what names the object: "instance ins_1".
+// the one of this run: then it may still exist. The same key at the same address proves that the account is the same;
+// with another key, the account must be known now and from before. An object without a token may still exist, too:
+// Terraform stores an object without its private state if the provider was killed while it changed the object. what
+// names the object: "instance ins_1".
 func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
-	if object.Token == "" {
+	now := Origin{BaseURL: m.Client.BaseURL(), KeyHash: m.Client.KeyHash()}
+	switch {
+	case object.Token == "":
 		addUnknownOrigin(diags, what)
 		return false
+	case now.BaseURL != object.BaseURL:
+		addOtherOrigin(diags, what, object.Origin, now)
+		return false
+	case now.KeyHash == object.KeyHash:
+		return true
 	}
 	now, err := m.origin(ctx, true)
 	switch {
-	case object.differs(now):
-		addOtherOrigin(diags, what, object.Origin, now)
-		return false
 	case err != nil:
 		AddAPIError(diags, Textf("find out whether %s belongs to this account", what), err)
-		return false
+	case now.AccountID == "" || object.AccountID == "":
+		addOtherKey(diags, what, now)
+	case now.AccountID != object.AccountID:
+		addOtherOrigin(diags, what, object.Origin, now)
+	default:
+		return true
 	}
-	return true
+	return false
 }

@@ -2,11 +2,13 @@ package tfkit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // OptionalString is null for the empty string, which represents a field that the API omits.
@@ -70,6 +72,21 @@ func ValueOrPrior(now, prior types.String) types.String {
 		return prior
 	}
 	return now
+}
+
+// NullAttributes returns an object whose attributes are null. A computed object is never null, because Terraform
+// rejects a reference to an attribute of a null object, also in a destroy.
+func NullAttributes(kinds map[string]attr.Type) types.Object {
+	values := make(map[string]attr.Value, len(kinds))
+	for name, kind := range kinds {
+		ctx := context.Background()
+		null, err := kind.ValueFromTerraform(ctx, tftypes.NewValue(kind.TerraformType(ctx), nil))
+		if err != nil {
+			panic(err) // every type has a null value
+		}
+		values[name] = null
+	}
+	return types.ObjectValueMust(kinds, values)
 }
 
 // Unique returns the values of a set, sorted and never nil: a null set differs from an empty one. The API returns

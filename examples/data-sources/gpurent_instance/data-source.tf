@@ -6,7 +6,7 @@ data "gpurent_instance" "shared" {
 }
 
 output "ssh" {
-  value = try(data.gpurent_instance.shared.ssh.command, "The server is not running.")
+  value = coalesce(data.gpurent_instance.shared.ssh.command, "The server is not running.")
 }
 
 output "rubles_so_far" {

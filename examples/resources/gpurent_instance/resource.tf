@@ -26,5 +26,5 @@ resource "gpurent_instance" "trainer" {
 
 output "ssh" {
   # Null while the server is stopped.
-  value = try(gpurent_instance.trainer.ssh.command, null)
+  value = gpurent_instance.trainer.ssh.command
 }

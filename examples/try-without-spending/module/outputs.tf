@@ -10,7 +10,7 @@ output "status" {
 
 output "ssh" {
   description = "SSH command that logs in. Null while the server is stopped."
-  value       = try(gpurent_instance.server.ssh.command, null)
+  value       = gpurent_instance.server.ssh.command
 }
 
 output "price_kop_h" {

@@ -26,6 +26,9 @@ func (r *fleetResource) checkCreate(
 	if !plan.Name.IsUnknown() {
 		r.warnOfOthers(ctx, plan.Name.ValueString(), replaced, diags)
 	}
+	if plan.Size.IsUnknown() || plan.Size.ValueInt64() > 0 {
+		tfinstance.CheckAccount(ctx, r.Meta, len(replaced) > 0, diags)
+	}
 	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
 		return
@@ -64,6 +67,9 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	checkCaps(diags, u)
 	warnOfChanges(diags, u)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
+	if rents {
+		tfinstance.CheckAccount(ctx, r.Meta, true, diags)
+	}
 	if rents || u.imageChanged {
 		tfinstance.CheckTemplate(ctx, r.Meta, u.plan.Arguments, true, diags)
 	}

@@ -94,7 +94,7 @@ func TestAccInstanceDataSource_basic(t *testing.T) {
 				PreConfig: func() { env.Delete("instances/" + ids[0]); env.Advance(time.Minute) },
 				Config:    env.Config(dataSource("id", ids[0])),
 				ConfigStateChecks: is(fields{
-					"status": exactly("destroyed"), "name": exactly("shared"), "ssh": knownvalue.Null(),
+					"status": exactly("destroyed"), "name": exactly("shared"), "ssh": noSSH,
 				}),
 			},
 			{

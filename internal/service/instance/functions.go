@@ -46,7 +46,7 @@ func sshConfig(ctx context.Context, arguments function.ArgumentsData) (any, *fun
 	if err := tfinstance.CheckAlias(alias); err != nil {
 		return nil, function.NewArgumentFuncError(0, err.Error())
 	}
-	if ssh.IsNull() {
+	if ssh.IsNull() || ssh.Equal(tfinstance.SSHValue(nil)) {
 		return tfinstance.NoSSHConfig(alias), nil
 	}
 	login := ssh.Attributes()

@@ -56,9 +56,11 @@ func TestSSHConfig(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	got, err := callSSHConfig(t, "trainer", types.ObjectNull(tfinstance.SSHType))
-	if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
-		t.Errorf("without an address: got %q, %v, want %q", got, err, want)
+	for _, noAddress := range []types.Object{tfinstance.SSHValue(nil), types.ObjectNull(tfinstance.SSHType)} {
+		got, err := callSSHConfig(t, "trainer", noAddress)
+		if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
+			t.Errorf("without an address: got %q, %v, want %q", got, err, want)
+		}
 	}
 }
 
@@ -83,7 +85,7 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		strings.Repeat("x\n", 1<<16),
 	} {
 		refused(fmt.Sprintf("alias %.20q", alias), 0, "is not a host alias", alias, loginObject(host, port, user))
-		noAddress := types.ObjectNull(tfinstance.SSHType)
+		noAddress := tfinstance.SSHValue(nil)
 		refused(fmt.Sprintf("alias %.20q without an address", alias), 0, "is not a host alias", alias, noAddress)
 	}
 	for _, host := range []string{
@@ -119,7 +121,7 @@ func TestSSHConfig_OneBlock(t *testing.T) {
 				rt.Errorf("%q breaks out of its block", got)
 			}
 		}
-		got, err := callSSHConfig(t, alias, types.ObjectNull(tfinstance.SSHType))
+		got, err := callSSHConfig(t, alias, tfinstance.SSHValue(nil))
 		if err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
 			rt.Errorf("%q breaks out of its line", got)
 		}

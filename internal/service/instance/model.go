@@ -93,6 +93,9 @@ func fromAPI(prior model, inst rental.Instance) model {
 	m.GPU = tfinstance.GPUValue(inst.GPU, prior.GPU)
 	m.Price = tfinstance.PriceValue(inst.Price)
 	m.SSH, m.URLs = tfinstance.SSHValue(inst.SSH), tfinstance.URLsValue(inst.URLs)
+	if prior.RentedOffer.IsNull() { // the API does not return it
+		m.RentedOffer = noRentedOffer
+	}
 	if running := inst.Status == rental.StatusRunning; running && prior.Status.Equal(m.Status) {
 		if inst.Omitted.SSH && !prior.SSH.IsUnknown() {
 			m.SSH = prior.SSH

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
 const fullInstance = `{"id":"ins_1","name":"a","status":"running","desired_state":"running","type":"on_demand",
@@ -63,7 +64,7 @@ func TestFromAPI_NullFields(t *testing.T) {
 	prior := fromAPI(model{}, readInstance(t, fullInstance, func(map[string]any) {}))
 	for name, is := range map[string]func(model) bool{
 		"name":        func(m model) bool { return m.Name.IsNull() },
-		"ssh":         func(m model) bool { return m.SSH.IsNull() },
+		"ssh":         func(m model) bool { return m.SSH.Equal(tfinstance.SSHValue(nil)) },
 		"stop_reason": func(m model) bool { return m.StopReason.IsNull() },
 	} {
 		if got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { m[name] = nil })); !is(got) {
@@ -72,7 +73,7 @@ func TestFromAPI_NullFields(t *testing.T) {
 	}
 	prior.Status = types.StringValue("stopped")
 	got := fromAPI(prior, readInstance(t, fullInstance, func(m map[string]any) { delete(m, "ssh") }))
-	if !got.SSH.IsNull() {
+	if !got.SSH.Equal(tfinstance.SSHValue(nil)) {
 		t.Error("a server that was started since keeps the address from before")
 	}
 }

@@ -116,39 +116,6 @@ func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
 	expectCount(t, env, 0, 1)
 }
 
-// A 404 removes an object from the state unless the account cannot be compared. An account that the key may not read
-// does not count.
-func TestOwnership_404WithoutTheAccount(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		status int // of the response with the account
-		code   string
-		fails  bool
-	}{"forbidden": {403, "forbidden", false}, "an error": {500, "internal", true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env, tf, p := start(t, nil)
-			inst := tf.mustApply(nil, configWithKey("a"))
-			env.Advance(2 * time.Minute)
-			tf = newProvider(t, env, nil)
-			p.Set(
-				acctest.Request("GET", "/me").Do(acctest.Refuse(test.status, test.code)),
-				isGet.Do(acctest.Refuse(404, "not_found")),
-				isDelete.Do(acctest.Refuse(404, "not_found")),
-			)
-			refreshed := *inst
-			diags := tf.refresh(&refreshed)
-			left, destroyDiags := tf.destroy(inst)
-			if hasError(diags) != test.fails || refreshed.State.IsNull() == test.fails {
-				t.Errorf("the refresh removes it: %t; %s", refreshed.State.IsNull(), diagsText(diags))
-			}
-			if hasError(destroyDiags) != test.fails || left == test.fails {
-				t.Errorf("the destruction removes it: %t; %s", left, diagsText(destroyDiags))
-			}
-		})
-	}
-}
-
 // A warning about a duplicate name does not list instances that were read from this state.
 func TestPlan_DuplicateName(t *testing.T) {
 	t.Parallel()

@@ -192,7 +192,7 @@ func expectChange(state model, plan *model) {
 // addresses.
 func expectStop(state model, plan *model) {
 	plan.Price = state.Price
-	plan.SSH = types.ObjectNull(tfinstance.SSHType)
+	plan.SSH = tfinstance.SSHValue(nil)
 	var urls []attr.Value
 	for _, element := range state.URLs.Elements() {
 		url, ok := element.(types.Object)

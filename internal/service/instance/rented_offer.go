@@ -10,14 +10,17 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-var rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
+var (
+	rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
+	noRentedOffer   = tfkit.NullAttributes(rentedOfferType)
+)
 
 // rentedOfferAttribute describes the server at the time of the creation.
 func rentedOfferAttribute() datasource.SingleNestedAttribute {
 	return datasource.SingleNestedAttribute{
 		Computed: true,
-		MarkdownDescription: "Rented offer, as it was at the creation. Null whenever `rented_offer_id` is null. An " +
-			"attribute that the offer omitted is null.",
+		MarkdownDescription: "Rented offer, as it was at the creation. Never null: its attributes are null whenever " +
+			"`rented_offer_id` is null, and where the offer omitted them.",
 		Attributes: map[string]datasource.Attribute{
 			"cpu_name":          tfkit.ComputedString("Name of the CPU."),
 			"cpu_cores":         tfkit.ComputedInt64("Number of CPU cores."),

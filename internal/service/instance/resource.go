@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -101,7 +102,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 // setRented plans the values that describe how the instance was rented.
 func (m *model) setRented(rented lifecycle.Rented) {
 	m.RentedOfferID, m.MatchedQuery = types.StringNull(), types.Int64Null()
-	m.RentedOffer = types.ObjectNull(rentedOfferType)
+	m.RentedOffer = noRentedOffer
 	m.QuotedKopH = types.Int64Value(rented.QuotedKopH)
 	if rented.Candidate == nil {
 		return
@@ -256,12 +257,18 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	// In an account that may be another one, a 404 is no lag of the API.
+	var otherAccount diag.Diagnostics
+	if !r.Meta.CheckOrigin(waitCtx, object, tfkit.Textf("instance %s", id), &otherAccount) {
+		object.CreatedAt = time.Time{}
+	}
 	accepted, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
 	switch {
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
 		return
-	case !accepted && !r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s", id), &resp.Diagnostics):
+	case !accepted && otherAccount.HasError():
+		resp.Diagnostics.Append(otherAccount...)
 		return
 	}
 	r.Meta.Market.Destroyed(state.RentedOfferID.ValueString())

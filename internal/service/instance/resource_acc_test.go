@@ -26,6 +26,11 @@ func sameID() func() statecheck.StateCheck {
 	return func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("id")) }
 }
 
+// noSSH is the attribute ssh of an instance without an address.
+var noSSH = knownvalue.ObjectExact(map[string]knownvalue.Check{
+	"host": knownvalue.Null(), "port": knownvalue.Null(), "user": knownvalue.Null(), "command": knownvalue.Null(),
+})
+
 func TestAccInstance_basic(t *testing.T) {
 	// The test asserts the GPU of the offer, documented values and optional fields, and counts requests.
 	env := acctest.Start(t, acctest.WithoutQuirks(
@@ -58,7 +63,7 @@ func TestAccInstance_basic(t *testing.T) {
 					attributeIs("name", text("renamed")),
 					attributeIs("status", text("stopped")),
 					attributeIs("stop_reason", text("user")),
-					attributeIs("ssh", knownvalue.Null()),
+					attributeIs("ssh", noSSH),
 				},
 			},
 			{
@@ -109,18 +114,20 @@ func TestAccInstance_examples(t *testing.T) {
 	}
 }
 
-// Instances that never get an SSH address, because of their template or their desired state, are complete.
+// Instances that never get an SSH address, because of their template or their desired state, are complete. An output
+// that refers to their address is null, and does not prevent the plan or the destruction.
 func TestAccInstance_withoutSSH(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	config := env.Config(strings.Replace(configByQuery(`{}`), `"pytorch"`, `"vllm"`, 1),
-		strings.Replace(configByQuery(`{}`, `desired_state = "stopped"`), `"trainer"`, `"stopped"`, 1))
+		strings.Replace(configByQuery(`{}`, `desired_state = "stopped"`), `"trainer"`, `"stopped"`, 1),
+		"output \"host\" {\n  value = gpurent_instance.trainer.ssh.host\n}\n")
 	status := knownvalue.StringExact("stopped")
 	stopped := statecheck.ExpectKnownValue("gpurent_instance.stopped", tfjsonpath.New("status"), status)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: append(statusIs("running"), attributeIs("ssh", knownvalue.Null()), stopped)},
+			{Config: config, ConfigStateChecks: append(statusIs("running"), attributeIs("ssh", noSSH), stopped)},
 			{Config: config, ConfigPlanChecks: acctest.Unchanged()},
 		},
 		CheckDestroy: checkDestroyed(env),
@@ -244,7 +251,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:             kept,
-				ConfigStateChecks:  append(statusIs("creating"), same(), attributeIs("ssh", knownvalue.Null())),
+				ConfigStateChecks:  append(statusIs("creating"), same(), attributeIs("ssh", noSSH)),
 				ExpectNonEmptyPlan: true,
 			},
 			{

@@ -1,0 +1,65 @@
+package provider_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+)
+
+// While the e-mail address of the account is not verified, a plan that rents a server fails: a creation, a replacement
+// with and without a change, and the growth of a fleet. Other plans do not, nor do those with a key that may not read
+// the account, or if the API omits the field.
+func TestPlan_UnverifiedEmail(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			proxy := new(acctest.Proxy)
+			env := acctest.Start(t, proxy.Option())
+			env.AddSSHKey()
+			narrow := arguments(env)
+			narrow["api_key"] = env.Secret(`{"name":"narrow","scopes":["instances:read","instances:write"]}`)
+			created, _ := configured(t, arguments(env)).create(kind, samples[kind])
+			if err := env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}); err != nil {
+				t.Fatal(err)
+			}
+			with := func(name string, value any) map[string]any {
+				changed := maps.Clone(samples[kind])
+				changed[name] = value
+				return changed
+			}
+			none := configured(t, arguments(env)).None(kind)
+			forced := none // as Terraform plans the second part of -replace
+			forced.Private = created.Private
+			const want = "E-mail address is not verified"
+			check := func(name string, provider map[string]any, prior acctest.Object, config map[string]any, want string) {
+				t.Helper()
+				_, diags := configured(t, provider).Plan(prior, config)
+				if text := texts(diags); !strings.Contains(text, want) || want == "" && strings.Contains(text, "mail") {
+					t.Errorf("%s: want %q, got %s", name, want, text)
+				}
+			}
+			check("a creation", arguments(env), none, with("name", "other"), want)
+			check("a replacement", arguments(env), created, with("template", "ubuntu"), want)
+			check("no change", arguments(env), created, samples[kind], "")
+			check("a key without user:read", narrow, none, with("name", "other"), "")
+			if kind == "gpurent_fleet" {
+				check("-replace", arguments(env), forced, samples[kind], want)
+				check("growth", arguments(env), created, with("size", int64(2)), want)
+				check("an empty fleet", arguments(env), none, with("size", int64(0)), "")
+			}
+			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Refuse(500, "internal")))
+			unreadable := arguments(env)
+			unreadable["max_retries"] = int64(0)
+			check("a replacement, unreadable", unreadable, created, with("template", "ubuntu"), "Cannot read the account")
+			check("a creation, unreadable", unreadable, none, with("name", "other"), "")
+			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Rewrite(func(user map[string]any) {
+				delete(user, "email_verified")
+			})))
+			check("the field is missing", arguments(env), created, with("template", "ubuntu"), "")
+		})
+	}
+}

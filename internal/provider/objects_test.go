@@ -1,0 +1,101 @@
+package provider_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+)
+
+// leastItem has the required fields of every item of the API, and none that is optional.
+const leastItem = `{"id":"anything","slug":"anything","name":"anything","prefix":"anything","status":"running",` +
+	`"fingerprint":"SHA256:8v26jgbNH2fLJxQMdNeAZ5MTwnOj+VNV2xs8TocK1Mo","type":"on_demand","available":true,` +
+	`"gpu":{"slug":"l40s","count":1},"price":{"on_demand_kop_h":1}}`
+
+// A computed object is never null, after an import too: an expression that refers to an attribute of a null object
+// fails every plan, and the destruction. The test reads the least that the API may return for every type with objects.
+func TestTypes_ComputedObjectsAreNeverNull(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.Count(r.URL.Path, "/") > 3 || r.URL.Path == "/api/v1/me" {
+			fmt.Fprint(w, leastItem)
+			return
+		}
+		fmt.Fprintf(w, `{"data":[%s],"next_cursor":null}`, leastItem)
+	}))
+	t.Cleanup(server.Close)
+	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
+	checked := map[string]bool{}
+	for name, schema := range p.DataSourceSchemas {
+		arguments := lookups(schema)[0]
+		if checked[name] = hasObjects(schema.Block.Attributes); checked[name] {
+			resp, err := p.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{
+				TypeName: name, Config: acctest.Pack(t, acctest.Value(schema.ValueType(), arguments)),
+			})
+			must(t, resp, err)
+			state, err := resp.State.Unmarshal(schema.ValueType())
+			checkObjects(t, name, schema.Block.Attributes, must(t, state, err))
+		}
+	}
+	for name, schema := range p.ResourceSchemas {
+		if checked[name] = hasObjects(schema.Block.Attributes); checked[name] {
+			read, diags := p.Refresh(acctest.Object{Type: name, State: p.Value(name, map[string]any{"id": "anything"})})
+			if read.State.IsNull() {
+				t.Fatal(name, texts(diags))
+			}
+			checkObjects(t, name, schema.Block.Attributes, read.State)
+		}
+	}
+	if !checked["gpurent_instance"] || !checked["gpurent_offers"] {
+		t.Errorf("the test reads %v", checked)
+	}
+}
+
+// isObject reports whether an attribute is an object that only the provider sets.
+func isObject(a *tfprotov6.SchemaAttribute) bool {
+	return a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && a.Computed &&
+		!a.Optional
+}
+
+// hasObjects reports whether an attribute, or an attribute of its elements, is a computed object.
+func hasObjects(attributes []*tfprotov6.SchemaAttribute) bool {
+	for _, a := range attributes {
+		if isObject(a) || a.NestedType != nil && hasObjects(a.NestedType.Attributes) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkObjects checks the computed objects in the value of a schema at a path.
+func checkObjects(t *testing.T, at string, schema []*tfprotov6.SchemaAttribute, value tftypes.Value) {
+	t.Helper()
+	var values map[string]tftypes.Value
+	if err := value.As(&values); err != nil {
+		t.Fatal(at, err)
+	}
+	for _, a := range schema {
+		at, value := at+"."+a.Name, values[a.Name]
+		var elements []tftypes.Value
+		switch {
+		case isObject(a) && value.IsNull():
+			t.Errorf("%s is null", at)
+		case isObject(a):
+			checkObjects(t, at, a.NestedType.Attributes, value)
+		case a.NestedType != nil && a.Computed && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeList:
+			if err := value.As(&elements); err != nil {
+				t.Fatal(at, err)
+			}
+			for _, element := range elements {
+				checkObjects(t, at, a.NestedType.Attributes, element)
+			}
+		}
+	}
+}
