@@ -142,7 +142,8 @@ func burnLimit(kopH int64) spending.Limits {
 func spec(size int) fleet.Spec {
 	return fleet.Spec{
 		Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Exists: true,
-		Name: "train", ID: "train/1", Size: size, MinReady: size, State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
+		Name: "train", ID: "train/1", Size: size, MinReady: size,
+		State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
 		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Queries: []rental.OfferQuery{{Type: rental.OnDemand}},
 	}

@@ -17,9 +17,9 @@ import (
 const clockTolerance = time.Minute
 
 // find takes the instances that are the fleet's by their keys and are not in the state: of slots whose creation had an
-// unknown outcome, and those that an interrupted apply rented, as far as the names in a list show them. A new fleet with
-// a chosen seed finds what an interrupted creation rented. A new fleet with a random seed has nothing to find. The error
-// is that of the list: then some instances may not have been found.
+// unknown outcome, and those that an interrupted apply rented, as far as the names in a list show them. A new fleet
+// with a chosen seed finds what an interrupted creation rented. One with a random seed has nothing to find. The error is
+// that of the list: then some instances may not have been found.
 func (r *run) find(ctx context.Context) error {
 	if !r.Exists && !r.Chosen.Chosen() {
 		return nil

@@ -47,7 +47,8 @@ func TestKeySeed_EachPairHasItsOwnKey(t *testing.T) {
 
 func TestKeySeed_Random(t *testing.T) {
 	one, other := RandomKey(), RandomKey()
-	if one.Key(1) == other.Key(1) || NewFleetID("train") == NewFleetID("train") {
+	id, otherID := NewFleetID("train"), NewFleetID("train")
+	if one.Key(1) == other.Key(1) || id == otherID {
 		t.Error("random seeds are equal")
 	}
 	if ChosenKey(one.text).Key(1) != one.Key(1) {

@@ -21,7 +21,9 @@ const (
 // Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
 // first one that another object has, too. A planned destruction may follow a creation of the same apply that has
 // received the instances: then Delete keeps them.
-func Claim(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics) {
+func Claim(
+	meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics,
+) {
 	if meta == nil || object.Token == "" {
 		return // without a token: nothing was read since the provider was killed during an update
 	}

@@ -89,7 +89,7 @@ func readyText(o outcome, ready int) tfkit.Text {
 	return text + ":"
 }
 
-// rentedBefore reports whether a slot of a new fleet has no instance because one was rented under its chosen key before.
+// rentedBefore reports whether a slot of a new fleet has no instance, because one was rented under its chosen key.
 func rentedBefore(f fleet.Failure) bool {
 	kind := failure.KindOf(f.Err)
 	return kind == failure.NotLost || kind == failure.OtherArguments || kind == failure.InUse
@@ -312,8 +312,8 @@ func memberLines(members []fleet.Member, now time.Time) tfkit.Text {
 }
 
 func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member, now time.Time) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryAlsoDestroyed, name), tfkit.Textf("An interrupted apply rented %s under "+
-		"the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+memberLines(members, now))
+	tfkit.AddWarning(diags, tfkit.Summaryf(summaryAlsoDestroyed, name), tfkit.Textf("An interrupted apply rented %s "+
+		"under the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+memberLines(members, now))
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.

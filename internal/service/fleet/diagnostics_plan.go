@@ -27,8 +27,8 @@ func warnOfChanges(diags *diag.Diagnostics, u update) {
 		}
 	}
 	if len(lines) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, u.spec.Name), "The apply changes these members and no others. A "+
-			"replacement or destruction loses the disk of the member:"+slotLines(lines))
+		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, u.spec.Name), "The apply changes these members and no "+
+			"others. A replacement or destruction loses the disk of the member:"+slotLines(lines))
 	}
 }
 

@@ -93,8 +93,8 @@ func (m model) withMembers(members []fleet.Member) model {
 	return m
 }
 
-// unknownMember returns the element of instances for a slot whose creation had an unknown outcome. The state contains it,
-// because Terraform destroys a tainted fleet without its private state.
+// unknownMember returns the element of instances for a slot whose creation had an unknown outcome. The state contains
+// it, because Terraform destroys a tainted fleet without its private state.
 func unknownMember(member fleet.Member) types.Object {
 	values := memberValues(member, nil)
 	values["id"], values["running_kop_h"] = types.StringNull(), types.Int64Null()

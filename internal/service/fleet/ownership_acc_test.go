@@ -113,8 +113,9 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 	}
 }
 
-// With idempotency_prefix, the keys of a creation are chosen. A second state with the same prefix and name gets an error
-// that names the servers, changes nothing and rents nothing, unless they are young: then it takes them, with a warning.
+// With idempotency_prefix, the keys of a creation are chosen. A second state with the same prefix and name gets an
+// error that names the servers, changes nothing and rents nothing, unless they are young: then it takes them, with a
+// warning.
 func TestAccFleet_onePrefixInTwoStates(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("optional-fields-absent", "lagging-list"))
@@ -127,8 +128,8 @@ func TestAccFleet_onePrefixInTwoStates(t *testing.T) {
 	if err == nil {
 		t.Error("an old fleet was taken")
 	}
-	contains(t, output, "Error: Fleet train cannot take existing instances", ids["0"], ids["1"], "another idempotency_prefix",
-		"import {", `id = "train"`)
+	contains(t, output, "Error: Fleet train cannot take existing instances", ids["0"], ids["1"],
+		"another idempotency_prefix", "import {", `id = "train"`)
 	contains(t, first.Run("plan", "-no-color"), "No changes.")
 	if err := env.Left("instances", 2); err != nil {
 		t.Error(err)
@@ -142,8 +143,9 @@ func TestAccFleet_onePrefixInTwoStates(t *testing.T) {
 	}
 }
 
-// The outcome of a create request is unknown, and the creation fails: the fleet is tainted. Its state contains the slot,
-// so that the replacement, which has no private state, destroys the server that was rented. A later apply takes it.
+// The outcome of a create request is unknown, and the creation fails: the fleet is tainted. Its state contains the
+// slot, so that the replacement, which has no private state, destroys the server that was rented. A later apply takes
+// it.
 func TestAccFleet_unknownOutcome(t *testing.T) {
 	t.Parallel()
 	lost := func(w http.ResponseWriter, r *http.Request, api http.Handler) {

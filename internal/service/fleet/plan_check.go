@@ -211,6 +211,9 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Update:
 		return updateReason(plan, change.Order)
 	case fleet.Create:
+		if change.Unknown {
+			return "one may have been rented: the apply finds out, and else rents one"
+		}
 	}
 	return "not found: another one is rented"
 }
