@@ -47,10 +47,8 @@ func TestKeySource_EachPairHasItsOwnKey(t *testing.T) {
 
 func TestNewCreation_RandomKey(t *testing.T) {
 	m := newManager(rentaltest.Client(t, rentaltest.NewMarket(nil)))
-	one, end := m.newCreation(t.Context(), Order{})
-	defer end()
-	other, end := m.newCreation(t.Context(), Order{})
-	defer end()
+	one := m.newCreation(Order{})
+	other := m.newCreation(Order{})
 	if one.key() == other.key() {
 		t.Errorf("the random key %q is not unique", one.key())
 	}
