@@ -59,8 +59,8 @@ resource "gpurent_instance" "w" {
 }
 `
 
-// While requests wait for the request limit, an interrupted apply ends soon, and the state contains every server that was
-// rented. So does an interrupted destroy, and both can be continued.
+// While requests wait for the request limit, an interruption ends an apply soon, and the state contains every server
+// that was rented. It ends a destroy soon, too, and both can be continued.
 func TestAccInterrupt_atTheRequestLimit(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
