@@ -160,8 +160,8 @@ func TestCreateOnce_ForeignResponses(t *testing.T) {
 	})
 }
 
-// An interruption ends a creation at once, unless a request was sent and not answered. Only a request whose response was
-// lost leaves an unknown outcome.
+// An interruption ends a creation at once, unless a request was sent and not answered. The outcome is unknown only if a
+// response was lost.
 func TestFill_Interrupted(t *testing.T) {
 	limited := transport(func(req *http.Request) (*http.Response, error) {
 		resp, err := refuses(http.StatusTooManyRequests)(req)

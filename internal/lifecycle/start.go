@@ -8,8 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// start starts an instance or places a new bid. With a price cap, an interruption does not prevent the comparison of the
-// price afterwards.
+// start starts an instance or places a new bid. With a price cap, the price is compared afterwards, also in an
+// interrupted run.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	bid, err := c.readBid(ctx, *inst)
 	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)

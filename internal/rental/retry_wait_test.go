@@ -242,7 +242,7 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 		defer cancel()
 		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 		const want = "POST /instances: while waiting for the request limit: context deadline exceeded"
-		if err == nil || err.Error() != want || IsOutcomeUnknown(err) || s.attempts() != 1 ||
+		if err == nil || err.Error() != want || IsOutcomeUnknown(err) || !IsDefinitive(err) || s.attempts() != 1 ||
 			time.Since(start) != 5*time.Second {
 			t.Errorf("%d requests after %s: %v; want %s", s.attempts(), time.Since(start), err, want)
 		}

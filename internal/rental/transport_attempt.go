@@ -3,6 +3,7 @@ package rental
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -37,10 +38,10 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer cancel()
 	var trace attemptTrace
 	ctx = httptrace.WithClientTrace(ctx, trace.hooks())
-	call := callFrom(ctx)
+	call := callFrom(req.Context())
 	call.attempt++
 	call.maybeSent = true
-	resp, err := l.next.RoundTrip(req.WithContext(ctx))
+	resp, err := l.next.RoundTrip(req.WithContext(ctx)) //nolint:contextcheck // a write outlives its caller
 	if err != nil {
 		call.maybeSent = !trace.neverSent()
 		return nil, l.contextError(req.Context(), ctx, err)
@@ -69,7 +70,7 @@ func (l attemptLayer) attemptContext(req *http.Request) (attempt context.Context
 	}
 	attempt, cancel := context.WithTimeout(context.WithoutCancel(caller), l.timeout)
 	release := context.AfterFunc(caller, func() {
-		if context.Cause(caller) == context.Canceled {
+		if errors.Is(context.Cause(caller), context.Canceled) {
 			time.AfterFunc(writeGrace, cancel)
 		}
 	})

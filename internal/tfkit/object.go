@@ -82,7 +82,8 @@ func (m *Meta) DeletedObject(ctx context.Context, private PrivateGetter, diags *
 }
 
 // KeepObject stores the data of an object after its deletion failed. found reports whether the API has accepted the
-// deletion, or refused it because of the state of the object: only that proves the account of an object without a token.
+// deletion, or refused it because of the state of the object. Only that proves the account of an object without a
+// token.
 func (m *Meta) KeepObject(ctx context.Context, private PrivateSetter, object Object, found bool) diag.Diagnostics {
 	if object.Token == "" && !found {
 		return nil
