@@ -13,9 +13,6 @@ import (
 const (
 	// slowDownIncrease is added to the poll interval after each slow_down (RFC 8628).
 	slowDownIncrease = 5 * time.Second
-	// cancelGrace is how long a request that is in flight when the login ends may still take: its response may contain
-	// the key, which the API returns only once.
-	cancelGrace = 3 * time.Second
 )
 
 var (
@@ -74,9 +71,7 @@ const maxForeign = 3
 
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
-	request, stop := rental.Detached(ctx, cancelGrace)
-	defer stop()
-	a.token, err = a.client.WithoutRetries().CreateDeviceToken(request, a.deviceCode) // the next poll is the retry
+	a.token, err = a.client.WithoutRetries().CreateDeviceToken(ctx, a.deviceCode) // the next poll is the retry
 	a.pollError = nil
 	switch {
 	case err == nil:

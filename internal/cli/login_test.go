@@ -121,7 +121,7 @@ func TestLogin_WaitsForRateLimit(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a login immediately at every step. A key that arrives then is revoked.
+// Ctrl-C ends a login at every step, at once unless a request is in flight. A key that arrives then is revoked.
 func TestLogin_Cancelled(t *testing.T) {
 	late := approved
 	late.hook = func(req *http.Request) {
@@ -144,13 +144,13 @@ func TestLogin_Cancelled(t *testing.T) {
 		lost       bool   // the error contains mayBeIssued
 	}{
 		{name: "before the first request", code: codeResponse()},
-		{name: "in the first request", code: response{hook: hang}, after: time.Second},
+		{name: "in the first request", code: response{hook: hang}, after: time.Second, ends: 7 * time.Second},
 		{name: "between polls", code: codeResponse(), poll: pending, after: 7 * time.Second},
 		{name: "during a rate limit", code: codeResponse(), poll: limited, after: 8 * time.Second},
 		{name: "in a poll that returns the key", code: codeResponse(), poll: late, after: 6 * time.Second,
 			ends: 7 * time.Second, revoke: noContent, revoked: revoked, want: "; the issued key was revoked"},
 		{name: "in a poll that never ends", code: codeResponse(), poll: response{hook: hang}, after: 6 * time.Second,
-			ends: 6*time.Second + cancelGrace, lost: true},
+			ends: 12 * time.Second, lost: true},
 		{name: "with a key that cannot be revoked", code: codeResponse(), poll: late, after: 6 * time.Second,
 			ends: 7 * time.Second, revoke: apiError(403, "forbidden"), revoked: revoked,
 			want: "; the key key_new was issued and could not be revoked"},

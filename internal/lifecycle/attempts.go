@@ -16,21 +16,21 @@ const maxUnreadable = 3
 
 // createOnce repeats the request until its outcome is known. Until then no other offer may be tried, because an
 // instance may have been rented. With an error it returns an instance only if its id is known.
-func (c *creation) createOnce(offerID string) (rental.Instance, rental.Replay, error) {
+func (c *creation) createOnce(ctx context.Context, offerID string) (rental.Instance, rental.Replay, error) {
 	order := c.InstanceCreate
 	order.OfferID = offerID
 	a := &attempts{creation: c, order: order}
 	for {
-		inst, replay, err := c.manager.Client.CreateInstance(c.requestCtx, c.key(), a.order)
+		inst, replay, err := c.manager.Client.CreateInstance(ctx, c.key(), a.order)
 		if err == nil || inst.ID != "" {
 			return inst, replay, err
 		}
 		pause, again := a.next(err)
 		c.lost = c.lost || a.lost != nil && offerID != noOffer
-		if !again || backoff.Sleep(c.requestCtx, pause) != nil {
+		if !again || backoff.Sleep(ctx, pause) != nil {
 			return rental.Instance{}, rental.NotReplayed, a.outcome(err)
 		}
-		a.checkPrice(c.requestCtx)
+		a.checkPrice(ctx)
 	}
 }
 

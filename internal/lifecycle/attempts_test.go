@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -96,8 +97,8 @@ func TestCreateOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCreation(t, test.service.service(offerAt100), 8*rental.DefaultRequestTimeout)
-				inst, _, err := c.createOnce("off_1")
+				ctx, c := newCreation(t, test.service.service(offerAt100), 8*rental.DefaultRequestTimeout)
+				inst, _, err := c.createOnce(ctx, "off_1")
 				got := inst.ID
 				if err != nil {
 					got = codeOf(err)
@@ -135,8 +136,8 @@ func TestCreateOnce_PriceRisesAboveCap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCreation(t, responses{cuts, test.repetition}.service(offerAt200), time.Hour)
-				if inst, _, err := c.createOnce("off_1"); failure.KindOf(err) != test.want {
+				ctx, c := newCreation(t, responses{cuts, test.repetition}.service(offerAt200), time.Hour)
+				if inst, _, err := c.createOnce(ctx, "off_1"); failure.KindOf(err) != test.want {
 					t.Errorf("got %s, %v", inst.ID, err)
 				}
 			})
@@ -152,15 +153,65 @@ func TestCreateOnce_ForeignResponses(t *testing.T) {
 			asked++
 			return foreign(http.StatusForbidden)(req)
 		}}
-		c := newCreation(t, service.service(offerAt100), time.Hour)
-		if _, _, err := c.createOnce("off_1"); codeOf(err) != "unknown" || asked != maxUnreadable {
+		ctx, c := newCreation(t, service.service(offerAt100), time.Hour)
+		if _, _, err := c.createOnce(ctx, "off_1"); codeOf(err) != "unknown" || asked != maxUnreadable {
 			t.Errorf("%v after %d requests, want an unknown outcome after %d", err, asked, maxUnreadable)
 		}
 	})
 }
 
+// An interruption ends a creation at once, unless a request was sent and not answered. The outcome is unknown only if a
+// response was lost.
+func TestFill_Interrupted(t *testing.T) {
+	limited := transport(func(req *http.Request) (*http.Response, error) {
+		resp, err := refuses(http.StatusTooManyRequests)(req)
+		resp.Header.Set("Retry-After", "60")
+		return resp, err
+	})
+	slow := func(next transport) transport {
+		return func(req *http.Request) (*http.Response, error) {
+			if err := backoff.Sleep(req.Context(), 15*time.Second); err != nil {
+				return nil, err
+			}
+			return next(req)
+		}
+	}
+	const interruption = 10 * time.Second
+	for name, test := range map[string]struct {
+		responses responses
+		want      failure.Kind
+		took      time.Duration
+		rented    bool
+	}{
+		"during a 429":              {responses{limited}, failure.Interrupted, interruption, false},
+		"after a lost response":     {responses{cuts, limited}, failure.OutcomeUnknown, interruption, false},
+		"in flight, rented":         {responses{slow(replays)}, failure.Interrupted, 15 * time.Second, true},
+		"in flight, refused":        {responses{slow(refuses(409))}, failure.OfferRefused, 15 * time.Second, false},
+		"in flight, 503":            {responses{slow(refuses(503))}, failure.OutcomeUnknown, 15 * time.Second, false},
+		"in flight, never answered": {responses{tooLate}, failure.OutcomeUnknown, 16 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, c := newCreation(t, test.responses.service(offerAt100), time.Hour)
+				ctx, interrupt := context.WithCancel(t.Context())
+				time.AfterFunc(interruption, interrupt)
+				began := time.Now()
+				rented, err := c.manager.Fill(ctx, c.Order, offerAt("off_1", 100))
+				if took := time.Since(began); failure.KindOf(err) != test.want || took != test.took {
+					t.Errorf("after %s: %v", took, err)
+				}
+				if (rented.ID != "") != test.rented {
+					t.Errorf("rented %q", rented.ID)
+				}
+			})
+		})
+	}
+}
+
 // newCreation returns the creation of an on-demand instance with a price cap of 100 kopecks per hour.
-func newCreation(t *testing.T, service http.RoundTripper, timeout time.Duration) *creation {
+func newCreation(
+	t *testing.T, service http.RoundTripper, timeout time.Duration,
+) (ctx context.Context, c *creation) {
 	t.Helper()
 	client, err := rental.New(rental.Config{
 		BaseURL: "https://rent.example/api/v1", APIKey: rentaltest.Key, Transport: service, MaxRetries: -1,
@@ -175,12 +226,9 @@ func newCreation(t *testing.T, service http.RoundTripper, timeout time.Duration)
 	order.Target.MaxPriceKopH = 100
 	manager := newManager(client)
 	manager.PollInterval = time.Second
-	c, end := manager.newCreation(t.Context(), order)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
-	c.requestCtx = ctx
 	t.Cleanup(cancel)
-	t.Cleanup(end)
-	return c
+	return ctx, manager.newCreation(order)
 }
 
 const (
@@ -215,8 +263,8 @@ func TestRent_Refused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCreation(t, test.responses.service(test.offer), 20*time.Second)
-				rented, err := c.rent(t.Context(), offerAt("off_1", 100))
+				ctx, c := newCreation(t, test.responses.service(test.offer), 20*time.Second)
+				rented, err := c.rent(ctx, offerAt("off_1", 100))
 				if e := failure.As(err); e.Kind != test.kind || e.Availability != test.availability {
 					t.Errorf("got %s, %v", rented.ID, err)
 				}

@@ -13,9 +13,7 @@ import (
 // costs too much or is not as ordered is destroyed again, or stopped if this creation may not have rented it: see
 // failure.Error.Removal.
 func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (Rented, error) {
-	c, end := m.newCreation(ctx, order)
-	defer end()
-	rented, err := c.rent(ctx, candidate)
+	rented, err := m.newCreation(order).rent(ctx, candidate)
 	if end := ctx.Err(); end != nil && errors.Is(err, end) && failure.KindOf(err) != failure.OutcomeUnknown {
 		err = &failure.Error{Kind: failure.Interrupted, Err: end}
 	}
@@ -28,9 +26,7 @@ func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (R
 // Recover returns the instance that was rented under the key before. It is an error of the kind NoOffer if there is
 // none. The caller continues with Finish, or with Owners.Release.
 func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
-	c, end := m.newCreation(ctx, order)
-	defer end()
-	return c.recover(ctx, &failure.Error{Kind: failure.NoOffer})
+	return m.newCreation(order).recover(ctx, &failure.Error{Kind: failure.NoOffer})
 }
 
 // Finish takes a rented instance to its target.
@@ -94,10 +90,10 @@ func (c *converger) checkTerms(ctx context.Context, order Order, rented Rented) 
 	return excess
 }
 
-// discard destroys an instance because of reason, or stops one that this creation may not have rented. An interruption
-// does not prevent that.
+// discard destroys an instance because of reason, or stops one that this creation may not have rented, also after an
+// interruption.
 func (m *Manager) discard(ctx context.Context, rented *Rented, reason *failure.Error) {
-	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	ctx, stop := rental.Detached(ctx)
 	defer stop()
 	reason.Removal = failure.Destroyed
 	if rented.Recovered || !rented.Proven {

@@ -12,30 +12,26 @@ import (
 const (
 	// maxPriceChanges is how often a refused request is repeated because the price of the offer changed.
 	maxPriceChanges = 2
-	// createGrace is how long the create request may continue after an interruption, in addition to the request timeout.
-	createGrace = 10 * time.Second
-	// maxRentals is the number of creations in flight. It is small, because an interrupted run waits for all of them.
+	// maxRentals is the number of creations in flight. It is small, because an interrupted run waits for all requests that
+	// were sent.
 	maxRentals = 16
 )
 
 // creation creates one instance. It is rented under the first key of the series whose instance is not destroyed, so the
 // series leads to the same instance in every run.
 type creation struct {
-	Order      // Generation is that of the current key
-	manager    *Manager
-	requestCtx context.Context // of the create request, which outlives an interruption
+	Order   // Generation is that of the current key
+	manager *Manager
 
 	began time.Time // in the API's time
 	lost  bool      // the response to a create request was lost
 }
 
-// newCreation begins a creation. The end of ctx does not cancel its create request, which could leave a billed instance
-// that no state tracks. The caller calls end.
-func (m *Manager) newCreation(ctx context.Context, order Order) (c *creation, end func()) {
-	requestCtx, end := rental.Detached(ctx, m.Client.RequestTimeout()+createGrace)
-	c = &creation{Order: order, manager: m, requestCtx: requestCtx, began: m.Client.Now()}
+// newCreation begins a creation.
+func (m *Manager) newCreation(order Order) *creation {
+	c := &creation{Order: order, manager: m, began: m.Client.Now()}
 	c.Generation = max(1, order.Generation)
-	return c, end
+	return c
 }
 
 // key returns the current idempotency key.

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -14,12 +15,12 @@ const clockTolerance = time.Minute
 // checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
 // that it is destroyed. Under a random seed, the key proves that it does. Under a chosen seed, an instance that someone
 // may have is an error: nothing is changed.
-func (c *creation) checkReplay(rented *Rented) (used bool, err error) {
+func (c *creation) checkReplay(ctx context.Context, rented *Rented) (used bool, err error) {
 	if c.Seed.text != "" {
 		return false, nil // nothing else is requested under the key
 	}
 	owner, found := c.manager.Owners.Owner(rented.ID)
-	if rented.Destroyed() || owner.Destroyed || !c.confirm(rented) {
+	if rented.Destroyed() || owner.Destroyed || !c.confirm(ctx, rented) {
 		return true, nil
 	}
 	if rented.Recovered = !c.rented(rented.Instance); rented.Recovered {
@@ -63,24 +64,24 @@ func (c *creation) rented(inst rental.Instance) bool {
 
 // confirm reads the instance by its id, because a replay can be the first response for the key. It returns false if the
 // instance is gone. An instance that cannot be read stays as the replay describes it.
-func (c *creation) confirm(rented *Rented) (exists bool) {
+func (c *creation) confirm(ctx context.Context, rented *Rented) (exists bool) {
 	left := rental.NewInstanceLag
 	if !rented.CreatedAt.IsZero() {
 		left = c.manager.Client.LagLeft(rented.CreatedAt, left)
 	}
 	certain := time.Now().Add(left)
 	for attempt := 0; ; attempt++ {
-		inst, err := c.manager.Client.GetInstance(c.requestCtx, rented.ID)
+		inst, err := c.manager.Client.GetInstance(ctx, rented.ID)
 		switch {
 		case err == nil:
-			rented.Instance = c.manager.Client.ReadOmitted(c.requestCtx, inst)
+			rented.Instance = c.manager.Client.ReadOmitted(ctx, inst)
 			return !rented.Destroyed()
 		case !rental.IsNotFound(err):
 			return true
 		case time.Now().After(certain):
 			return false
 		}
-		if backoff.Sleep(c.requestCtx, c.manager.pauses().Pause(attempt)) != nil {
+		if backoff.Sleep(ctx, c.manager.pauses().Pause(attempt)) != nil {
 			return true
 		}
 	}

@@ -23,12 +23,12 @@ func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, e
 		return Rented{}, &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
 	}
 	for attempt := 0; ; attempt++ {
-		rented, used, err := c.tryKey(candidate)
+		rented, used, err := c.tryKey(ctx, candidate)
 		if !used || err != nil {
 			return rented, err
 		}
 		if attempt > 0 { // the next keys are probably used, too
-			if rented, used, err = c.skipUsed(); !used || err != nil {
+			if rented, used, err = c.skipUsed(ctx); !used || err != nil {
 				return rented, err
 			}
 		}
@@ -38,14 +38,14 @@ func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, e
 
 // skipUsed moves from a used key to the last used one, with a number of requests that grows with the logarithm of their
 // number: they are used in order. If the last one's instance exists, skipUsed returns it.
-func (c *creation) skipUsed() (rented Rented, used bool, err error) {
+func (c *creation) skipUsed(ctx context.Context) (rented Rented, used bool, err error) {
 	low, high := c.Generation, 0 // the key low is used, and high is not; 0 if it is unknown
 	for step := 1; high == 0 || high-low > 1; step *= 2 {
 		c.Generation = low + step
 		if high > 0 {
 			c.Generation = (low + high) / 2
 		}
-		rented, used, err = c.tryKey(nil)
+		rented, used, err = c.tryKey(ctx, nil)
 		switch {
 		case provesNothingRented(err):
 			high = c.Generation
@@ -60,12 +60,12 @@ func (c *creation) skipUsed() (rented Rented, used bool, err error) {
 }
 
 // tryKey requests an instance under the current key. used reports that the instance of the key is destroyed.
-func (c *creation) tryKey(candidate *Candidate) (rented Rented, used bool, err error) {
+func (c *creation) tryKey(ctx context.Context, candidate *Candidate) (rented Rented, used bool, err error) {
 	offerID := noOffer
 	if candidate != nil {
 		offerID = candidate.Offer.ID
 	}
-	inst, replay, err := c.createOnce(offerID)
+	inst, replay, err := c.createOnce(ctx, offerID)
 	if err != nil && inst.ID == "" {
 		return Rented{}, false, err
 	}
@@ -76,7 +76,7 @@ func (c *creation) tryKey(candidate *Candidate) (rented Rented, used bool, err e
 	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate != nil
 	rented.Proven = replay == rental.NotReplayed || c.Seed.kind != chosen
 	if replay != rental.NotReplayed {
-		if used, err = c.checkReplay(&rented); used || err != nil {
+		if used, err = c.checkReplay(ctx, &rented); used || err != nil {
 			return Rented{}, used, err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// start starts an instance or places a new bid. With a price cap, an interruption does not separate the request from
-// the check of the price in its response.
+// start starts an instance or places a new bid. With a price cap, the price is compared afterwards, also in an
+// interrupted run.
 func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	bid, err := c.readBid(ctx, *inst)
 	price := inst.PriceWithoutDisk(inst.Price.StoppedKopH)
@@ -39,16 +39,11 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		return err
 	}
 	c.heldKopH = kopH
-	detached, stop := rental.Detached(ctx, rental.CancelGrace)
-	defer stop()
-	if c.MaxPriceKopH == 0 {
-		detached = ctx
-	}
 	c.starts++
 	c.readiness = readiness{addresses: c.addresses}
 	err = ctx.Err()
 	if err == nil {
-		err = c.send(detached, inst, c.manager.Client.StartInstance)
+		err = c.send(ctx, inst, c.manager.Client.StartInstance)
 	}
 	if err != nil {
 		hold.Release()
@@ -58,10 +53,13 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	if c.MaxPriceKopH == 0 {
 		return nil
 	}
-	if err := c.checkPriceAfterStart(detached, inst); err != nil || ctx.Err() == nil {
+	if err := c.checkPriceAfterStart(ctx, inst); err != nil || ctx.Err() == nil {
 		return err
 	}
-	seen, err := c.manager.Client.GetInstance(detached, inst.ID) // an interrupted run does not observe the instance again
+	// The response can contain the old price, and an interrupted run does not observe the instance again.
+	detached, stop := rental.Detached(ctx)
+	defer stop()
+	seen, err := c.manager.Client.GetInstance(detached, inst.ID)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -106,7 +104,7 @@ func (c *converger) checkPriceAfterStart(ctx context.Context, inst *rental.Insta
 		return nil
 	}
 	c.State = rental.DesiredStopped
-	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	ctx, stop := rental.Detached(ctx)
 	defer stop()
 	if err := c.stop(ctx, inst); err != nil {
 		return err

@@ -88,6 +88,53 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 	}
 }
 
+// Terraform passes no private state to the deletion of a tainted object. If it fails, and the API has found the object,
+// the account is stored, so that the next deletion needs no help. Without that proof, nothing is stored.
+func TestDelete_FailsForATaintedObject(t *testing.T) {
+	t.Parallel()
+	for kind, sample := range samples {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			proxy := new(acctest.Proxy)
+			env := acctest.Start(t, proxy.Option())
+			tainted, diags := configured(t, arguments(env)).create(kind, sample)
+			if tainted.State.IsNull() {
+				t.Fatal(texts(diags))
+			}
+			tainted.Private = nil
+			env.Advance(time.Hour)
+			failsAfter := func(what string, response acctest.Interceptor) acctest.Object {
+				t.Helper()
+				p := configured(t, arguments(env))
+				proxy.Set(acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+					response(w, r, api)
+					_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
+				}))
+				after, diags := p.Destroy(tainted)
+				if after.State.IsNull() || len(diags) == 0 {
+					t.Errorf("%s: in the state: %t, %s", what, !after.State.IsNull(), texts(diags))
+				}
+				proxy.Set(emptyAccount("usr_same")...)
+				return after
+			}
+			after := failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
+			after, diags = configured(t, arguments(env)).Destroy(after)
+			if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
+				t.Errorf("the deletion of an object that was never found: %s", text)
+			}
+			response := acctest.Pass // accepted: it is being destroyed
+			if collections[kind] != "" {
+				response = acctest.Refuse(409, "conflict")
+			}
+			after = failsAfter("a deletion that the API has accepted or refused", response)
+			after, diags = configured(t, arguments(env)).Destroy(after)
+			if text := texts(diags); !after.State.IsNull() || text != "" {
+				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
+			}
+		})
+	}
+}
+
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
 func emptyAccount(id string) []acctest.Rule {
 	account := acctest.Respond(200, fmt.Sprintf(`{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id))

@@ -67,7 +67,7 @@ type call struct {
 	mask        mask
 	single      bool // one attempt for each request
 
-	// attempt is the number of the current attempt, counted from 1.
+	// attempt is the number of the current attempt, counted from 1; 0 before the first one begins.
 	attempt int
 
 	// maybeSent: the current attempt may have reached the API.

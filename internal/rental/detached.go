@@ -5,16 +5,13 @@ import (
 	"time"
 )
 
-// CancelGrace is how long a request that creates something may continue after its run was interrupted. A request that
-// is cut off could create an object whose id nobody reads.
-const CancelGrace = 30 * time.Second
+// detachedGrace leaves time for one request, unless the request limit is used up.
+const detachedGrace = 2 * time.Second
 
-// Detached returns a context that ends grace after ctx does, and otherwise when stop is called.
-func Detached(ctx context.Context, grace time.Duration) (detached context.Context, stop func()) {
+// Detached returns a context for the requests that stop or delete what must not stay. It ends detachedGrace after ctx
+// does, because an interrupted run must end soon, and otherwise when stop is called.
+func Detached(ctx context.Context) (detached context.Context, stop func()) {
 	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	release := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(detached, func() { timer.Stop() })
-	})
+	release := context.AfterFunc(ctx, func() { time.AfterFunc(detachedGrace, cancel) })
 	return detached, func() { release(); cancel() }
 }

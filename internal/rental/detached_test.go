@@ -10,8 +10,8 @@ import (
 func TestDetached_OutlivesCancellationByTheGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		detached, stop := Detached(ctx, CancelGrace)
-		stopped, stopNow := Detached(ctx, CancelGrace)
+		detached, stop := Detached(ctx)
+		stopped, stopNow := Detached(ctx)
 		defer stop()
 		for _, step := range []struct {
 			do    func()
@@ -19,7 +19,7 @@ func TestDetached_OutlivesCancellationByTheGrace(t *testing.T) {
 		}{
 			{func() { time.Sleep(time.Hour) }, false},
 			{cancel, false},
-			{func() { time.Sleep(CancelGrace - time.Second) }, false},
+			{func() { time.Sleep(detachedGrace - time.Second) }, false},
 			{func() { time.Sleep(time.Second) }, true},
 		} {
 			step.do()

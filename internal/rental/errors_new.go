@@ -90,12 +90,13 @@ func (c *call) apiError(resp *http.Response) *Error {
 	}
 	body := bodyOf(resp)
 	code, message, details := parseErrorBody(body.data)
-	e.Message = c.mask.printable(message, maxMessage)
+	sent := textsOf(c.body)
+	e.Message = c.printable(sent, message)
 	if e.Foreign = statusOfCode[code] != resp.StatusCode; !e.Foreign {
 		e.Code = code
 	}
 	if len(details) > 0 {
-		e.Details, _ = c.sanitizeDetails(details).(map[string]any)
+		e.Details, _ = c.sanitizeDetails(sent, details).(map[string]any)
 	}
 	if e.RequestID == "" {
 		e.RequestID, _ = e.Details["request_id"].(string)
@@ -123,20 +124,29 @@ func (c *call) invalidResponse(resp *http.Response, cause error) *Error {
 	return e
 }
 
-// sanitizeDetails sanitizes all texts of the details.
-func (c *call) sanitizeDetails(value any) any {
+// printable sanitizes a text of the API and hides what the request has sent. It hides before it shortens, because a
+// part would not be recognized.
+func (c *call) printable(sent sentTexts, text string) string {
+	return shorten(sent.hide(c.mask.printable(text, len(text))), maxMessage)
+}
+
+// sanitizeDetails is printable for all texts and numbers of the details.
+func (c *call) sanitizeDetails(sent sentTexts, value any) any {
 	switch value := value.(type) {
 	case string:
-		return c.mask.printable(value, maxMessage)
+		return c.printable(sent, value)
+	case json.Number:
+		if text := value.String(); c.printable(sent, text) != text {
+			return hidden
+		}
 	case []any:
 		for i := range value {
-			value[i] = c.sanitizeDetails(value[i])
+			value[i] = c.sanitizeDetails(sent, value[i])
 		}
-		return value
 	case map[string]any:
 		sanitized := make(map[string]any, len(value))
 		for name, item := range value {
-			sanitized[c.mask.printable(name, maxMessage)] = c.sanitizeDetails(item)
+			sanitized[c.printable(sent, name)] = c.sanitizeDetails(sent, item)
 		}
 		return sanitized
 	}

@@ -141,41 +141,85 @@ func TestRetryAfter_BlocksOtherCalls(t *testing.T) {
 	})
 }
 
+// An interruption ends every wait at once. Only a write that was sent goes on for a short time, so that its answer is
+// read, and nothing is sent again.
 func TestCancellation(t *testing.T) {
-	after := func(d time.Duration) func(*testing.T) context.Context {
-		return func(t *testing.T) context.Context {
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(d, cancel)
-			return ctx
-		}
+	post := func(ctx context.Context, c *Client) error {
+		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
+		return err
+	}
+	get := func(ctx context.Context, c *Client) error {
+		_, err := c.GetMe(ctx)
+		return err
 	}
 	tests := []struct {
-		name    string
-		replies []reply
-		seen    func(*http.Request)
-		unknown bool // outcome of a create with idempotency key
+		name     string
+		call     func(context.Context, *Client) error
+		reply    reply
+		answered time.Duration // how long the answer takes
+		deadline bool          // instead of an interruption
+		want     error         // nil for a success
+		took     time.Duration
+		unknown  bool
 	}{
-		{"in backoff after a 503", []reply{{status: 503, body: errorJSON("provider_unavailable")}}, nil, true},
-		{"in backoff after a network error", []reply{{err: io.EOF}}, nil, true},
-		{"in Retry-After", []reply{rateLimited("3000")}, nil, false},
-		{"in the request", []reply{{err: context.Canceled}}, hang, true},
+		{
+			name: "in backoff after a 503", call: post, reply: reply{status: 503, body: errorJSON(CodeProviderUnavailable)},
+			want: context.Canceled, took: time.Second, unknown: true,
+		},
+		{
+			name: "in backoff after a network error", call: post, reply: reply{err: io.EOF}, want: context.Canceled,
+			took: time.Second, unknown: true,
+		},
+		{name: "in Retry-After", call: post, reply: rateLimited("3000"), want: context.Canceled, took: time.Second},
+		{
+			name: "write in flight, answered", call: post, reply: userResponse, answered: 4 * time.Second,
+			took: 4 * time.Second,
+		},
+		{
+			name: "write in flight, lost", call: post, reply: reply{err: io.EOF}, answered: 4 * time.Second,
+			want: context.Canceled, took: 4 * time.Second, unknown: true,
+		},
+		{
+			name: "write in flight, no answer", call: post, answered: 2 * time.Hour, want: context.Canceled,
+			took: time.Second + writeGrace, unknown: true,
+		},
+		{
+			name: "write in flight at the deadline", call: post, reply: userResponse, answered: time.Minute, deadline: true,
+			took: time.Minute,
+		},
+		{name: "read in flight", call: get, answered: time.Minute, want: context.Canceled, took: time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: test.replies, onRequest: test.seen}
+				sent := 0
+				transport := roundTrip(func(req *http.Request) (*http.Response, error) {
+					sent++
+					select {
+					case <-time.After(test.answered):
+						return (&scriptedTransport{replies: []reply{test.reply}}).RoundTrip(req)
+					case <-req.Context().Done():
+						return nil, req.Context().Err()
+					}
+				})
 				client := newTestClient(t, testURL, func(c *Config) {
-					c.Transport, c.Backoff, c.RequestTimeout = s, fixedPause(time.Hour), time.Hour
+					c.Transport, c.Backoff, c.RequestTimeout = transport, fixedPause(time.Hour), time.Hour
 				})
 				start := time.Now()
 				// Without a deadline, the call would return the 429 at once.
-				ctx, cancel := context.WithTimeout(after(time.Second)(t), 48*time.Hour)
+				ctx, cancel := context.WithTimeout(t.Context(), 48*time.Hour)
 				defer cancel()
-				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
-				if took := time.Since(start); !errors.Is(err, context.Canceled) || took != time.Second {
-					t.Errorf("after %s: %v", took, err)
+				if test.deadline {
+					ctx, cancel = context.WithTimeout(ctx, time.Second)
+					defer cancel()
+				} else {
+					time.AfterFunc(time.Second, cancel)
 				}
-				if last := test.replies[0].status == 503; last && !strings.Contains(err.Error(), CodeProviderUnavailable) {
+				err := test.call(ctx, client)
+				if took := time.Since(start); !errors.Is(err, test.want) || took != test.took || sent != 1 {
+					t.Errorf("after %s and %d requests: %v", took, sent, err)
+				}
+				if last := test.reply.status == 503; last && !strings.Contains(err.Error(), CodeProviderUnavailable) {
 					t.Errorf("%v does not contain the last failure", err)
 				}
 				if IsOutcomeUnknown(err) != test.unknown || IsUnavailable(err) {
@@ -201,7 +245,7 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 		defer cancel()
 		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 		const want = "POST /instances: while waiting for the request limit: context deadline exceeded"
-		if err == nil || err.Error() != want || IsOutcomeUnknown(err) || s.attempts() != 1 ||
+		if err == nil || err.Error() != want || IsOutcomeUnknown(err) || !IsDefinitive(err) || s.attempts() != 1 ||
 			time.Since(start) != 5*time.Second {
 			t.Errorf("%d requests after %s: %v; want %s", s.attempts(), time.Since(start), err, want)
 		}

@@ -14,7 +14,7 @@ type mask []string
 func (m mask) apply(s string) string {
 	for _, secret := range m {
 		if len(secret) >= 8 {
-			s = strings.ReplaceAll(s, secret, "(secret)")
+			s = strings.ReplaceAll(s, secret, hidden)
 		}
 	}
 	return s

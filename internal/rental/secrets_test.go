@@ -99,7 +99,7 @@ func TestSecrets_InNoErrorAndLog_AnotherID(t *testing.T) {
 	client, _ := scriptedClient(t, reply{status: 200, body: `{"id":"` + canary + `"}`})
 	_, err := client.GetInstance(t.Context(), "i")
 	text := fmt.Sprintf("%v %v", err, asError(t, err).Err)
-	if !strings.Contains(text, "(secret)") || strings.Contains(text, canary[4:18]) {
+	if !strings.Contains(text, hidden) || strings.Contains(text, canary[4:18]) {
 		t.Error(text)
 	}
 }

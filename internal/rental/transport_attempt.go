@@ -3,6 +3,7 @@ package rental
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,11 @@ const (
 	maxErrorBody = 64 << 10
 )
 
+// writeGrace is how long a write that was sent may continue after an interruption of its caller: its answer shows what
+// the API created. It is short, because a CI service that cancels a job sends a second signal after a few seconds, 7.5
+// on GitHub Actions, which ends the CLI before it saves anything.
+const writeGrace = 6 * time.Second
+
 // attemptLayer applies the request timeout to one attempt, reads the whole body, and records whether a failed attempt
 // may have sent the request.
 type attemptLayer struct {
@@ -28,13 +34,14 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Context().Err() != nil {
 		return nil, context.Cause(req.Context())
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), l.timeout)
+	ctx, cancel := l.attemptContext(req)
 	defer cancel()
 	var trace attemptTrace
 	ctx = httptrace.WithClientTrace(ctx, trace.hooks())
-	call := callFrom(ctx)
+	call := callFrom(req.Context())
+	call.attempt++
 	call.maybeSent = true
-	resp, err := l.next.RoundTrip(req.WithContext(ctx))
+	resp, err := l.next.RoundTrip(req.WithContext(ctx)) //nolint:contextcheck // a write outlives its caller
 	if err != nil {
 		call.maybeSent = !trace.neverSent()
 		return nil, l.contextError(req.Context(), ctx, err)
@@ -52,6 +59,22 @@ func (l attemptLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = body
 	return resp, nil
+}
+
+// attemptContext returns the context of one attempt. The end of the caller's context ends a GET at once. A write goes
+// on, for its timeout after a deadline and for writeGrace after an interruption.
+func (l attemptLayer) attemptContext(req *http.Request) (attempt context.Context, stop func()) {
+	caller := req.Context()
+	if req.Method == http.MethodGet {
+		return context.WithTimeout(caller, l.timeout)
+	}
+	attempt, cancel := context.WithTimeout(context.WithoutCancel(caller), l.timeout)
+	release := context.AfterFunc(caller, func() {
+		if errors.Is(context.Cause(caller), context.Canceled) {
+			time.AfterFunc(writeGrace, cancel)
+		}
+	})
+	return attempt, func() { release(); cancel() }
 }
 
 // contextError returns why the caller's context ended, or errNoAnswer if only the attempt's context ended. A

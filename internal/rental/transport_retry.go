@@ -35,7 +35,6 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := l.reach.gaveUp(); err != nil {
 			return nil, err
 		}
-		call.attempt++
 		call.maybeSent = false
 		resp, err := l.next.RoundTrip(req)
 		outcome := classify(call, resp, err)

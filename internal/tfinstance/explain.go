@@ -11,7 +11,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// explainTimeout bounds the requests for an explanation, because an interrupted run must end soon.
+// explainTimeout bounds the requests for an explanation.
 const explainTimeout = 3 * time.Second
 
 // explainedQueries is the number of queries that a message explains at most.
@@ -23,7 +23,7 @@ const explainedOffers = 1000
 // Explain describes for each query which filters exclude the available offers, as paragraphs. It returns an empty text
 // if the offers cannot be read.
 func Explain(ctx context.Context, meta *tfkit.Meta, queries []rental.OfferQuery) (text tfkit.Text) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 	defer cancel()
 	for i, query := range queries[:min(len(queries), explainedQueries)] {
 		selection := rental.OfferQuery{GPU: query.GPU, Type: query.Type}

@@ -2,6 +2,7 @@ package tfinstance
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -27,7 +28,7 @@ func StopAdvice(reason string) tfkit.Text {
 		"service's console, then apply again.", reason)
 }
 
-// LogTimeout bounds the request of LastSeen for the log, because an interrupted run must end soon.
+// LogTimeout bounds the request of LastSeen for the log. An interrupted run sends none.
 const LogTimeout = 3 * time.Second
 
 // lastLogLines is the number of startup log lines in a message, and maxLogLine the number of characters of each.
@@ -49,6 +50,9 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	text += "." + missingText(inst)
 	if inst.StopReason != nil {
 		text += "\n" + StopAdvice(*inst.StopReason)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return text
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), LogTimeout)
 	defer cancel()

@@ -73,8 +73,7 @@ const (
 )
 
 // Run creates one object. After a lost response it reads lists until one contains a new object that matches, or the
-// request can no longer be in flight. Only then does it repeat the creation. Once the first request is sent, the end of
-// ctx only prevents further attempts: see rental.Detached.
+// request can no longer be in flight. Only then does it repeat the creation.
 func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	o.Creations.mu.Lock()
 	defer o.Creations.mu.Unlock()
@@ -86,9 +85,6 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	if err != nil {
 		return none, err
 	}
-	interrupted := ctx.Err
-	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
-	defer stop()
 	o.known = map[string]bool{}
 	for of := range o.Creations.created {
 		if of.service == o.Service {
@@ -100,7 +96,7 @@ func (o CreateOnce[T]) Run(ctx context.Context) (T, error) {
 	}
 	for try := 1; ; try++ {
 		made, retry, err := o.create(ctx)
-		if !retry || try == maxCreateAttempts || interrupted() != nil || ctx.Err() != nil {
+		if !retry || try == maxCreateAttempts || ctx.Err() != nil {
 			return made, err
 		}
 	}
@@ -200,6 +196,8 @@ func (o *CreateOnce[T]) discardEarlier(ctx context.Context) {
 
 func (o *CreateOnce[T]) discard(ctx context.Context, item T) error {
 	o.known[o.ID(item)] = true
+	ctx, stop := rental.Detached(ctx)
+	defer stop()
 	if err := o.Discard(ctx, item); err != nil && !rental.IsNotFound(err) {
 		return fmt.Errorf("%s was created, but deleting it failed: %w", o.ID(item), err)
 	}

@@ -18,7 +18,7 @@ func (r *Resource) DeleteObject(
 ) {
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	object := GetObject(ctx, req.Private, &resp.Diagnostics)
+	object := r.Meta.DeletedObject(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -28,5 +28,6 @@ func (r *Resource) DeleteObject(
 		r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics)
 	case err != nil:
 		AddAPIError(&resp.Diagnostics, action+" "+what, err)
+		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, rental.IsConflict(err))...)
 	}
 }

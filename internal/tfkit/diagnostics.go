@@ -53,8 +53,8 @@ func addNotRefreshed(diags *diag.Diagnostics) {
 
 // addUnknownOrigin reports that an object was not found, and that the state does not contain its account.
 func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
-	AddError(diags, Summaryf(summaryOtherOrigin, what), "The state does not contain the account in which it was created, "+
-		"because the provider was killed while it changed the object. "+originAdvice)
+	AddError(diags, Summaryf(summaryOtherOrigin, what), "The state does not contain the account in which it was created. "+
+		originAdvice)
 }
 
 // originAdvice is what to do about an object that may belong to another account.

@@ -114,10 +114,10 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 // noResponse returns the heading and the detail for failures without a response of the API.
 func noResponse(err error) (entry string, detail Text) {
 	switch {
-	case errors.Is(err, context.Canceled):
-		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case rental.IsOutcomeUnknown(err):
 		return entryOutcomeUnknown, Textf("%s\n\n%s", err, checkFirst)
+	case errors.Is(err, context.Canceled):
+		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case errors.Is(err, context.DeadlineExceeded):
 		return entryNoResponse, Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, "+
 			"raise request_timeout in "+

@@ -75,6 +75,9 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			[]string{"may or may not have been carried out"},
 		},
 		"interrupted": {&rental.Error{Err: context.Canceled}, []string{"was interrupted"}},
+		"interrupted, lost response": {
+			&rental.Error{Err: context.Canceled, OutcomeUnknown: true}, []string{"may or may not have been carried out"},
+		},
 		"not sent": {
 			&rental.Error{Message: "no key", Err: errors.New("no key")}, []string{"no key", "No request was sent"},
 		},

@@ -1,6 +1,7 @@
 package tfkit
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"math"
@@ -66,6 +67,27 @@ func GetObject(ctx context.Context, private PrivateGetter, diags *diag.Diagnosti
 	return GetPrivate[Object](ctx, private, PrivateObject, diags)
 }
 
+// DeletedObject returns the stored data of an object for its deletion. Terraform passes none for a tainted object: then
+// the data has the account of this run and no token. It is read now, because an interruption would prevent that later.
+func (m *Meta) DeletedObject(ctx context.Context, private PrivateGetter, diags *diag.Diagnostics) Object {
+	object := GetObject(ctx, private, diags)
+	if object.Token == "" && !diags.HasError() {
+		object.Origin, _ = m.origin(ctx, false) //nolint:errcheck // then it is the address only
+	}
+	return object
+}
+
+// KeepObject stores the data of an object after its deletion failed. found reports whether the API has accepted the
+// deletion, or refused it because of the state of the object. Only that proves the account of an object without a
+// token.
+func (m *Meta) KeepObject(ctx context.Context, private PrivateSetter, object Object, found bool) diag.Diagnostics {
+	if object.Token == "" && !found {
+		return nil
+	}
+	object.Token = cmp.Or(object.Token, rand.Text())
+	return SetPrivate(ctx, private, PrivateObject, object)
+}
+
 // CompleteObject returns the stored data of an object that was just found. It makes and stores the data first if there
 // is none, and updates the address and the key, and the account if the API key could not read it before.
 func (m *Meta) CompleteObject(
@@ -92,8 +114,8 @@ func (m *Meta) CompleteObject(
 // CheckOrigin reports an error if an object that the API does not find may belong to another account or service than
 // the one of this run: then it may still exist. The same key at the same address proves that the account is the same;
 // with another key, the account must be known now and from before. An object without a token may still exist, too:
-// Terraform stores an object without its private state if the provider was killed while it changed the object. what
-// names the object: "instance ins_1".
+// Terraform stores an object without its private state if the provider was killed while it changed the object, and a
+// tainted one if its deletion failed. what names the object: "instance ins_1".
 func (m *Meta) CheckOrigin(ctx context.Context, object Object, what Text, diags *diag.Diagnostics) (same bool) {
 	now := Origin{BaseURL: m.Client.BaseURL(), KeyHash: m.Client.KeyHash()}
 	switch {

@@ -212,7 +212,7 @@ func Page(item any) any { return map[string]any{"data": []any{item}, "next_curso
 func Failure(status int) any {
 	code := map[int]string{
 		401: "unauthorized", 402: "insufficient_funds", 403: "forbidden", 404: "not_found", 409: "conflict",
-		422: "validation_error", 500: "internal", 503: "provider_unavailable",
+		422: "validation_error", 429: "rate_limited", 500: "internal", 503: "provider_unavailable",
 	}[status]
 	return map[string]any{"error": map[string]any{"code": code, "message": "no"}}
 }

@@ -84,7 +84,7 @@ func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, re
 
 // close revokes a key, even after an interruption.
 func (e *keyEphemeral) close(ctx context.Context, key ephemeralKey, diags *diag.Diagnostics) {
-	ctx, stop := rental.Detached(ctx, rental.CancelGrace)
+	ctx, stop := rental.Detached(ctx)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()

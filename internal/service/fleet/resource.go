@@ -3,6 +3,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -11,8 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -174,7 +177,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	private := getMembers(ctx, req.Private, &resp.Diagnostics)
-	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
+	object := r.Meta.DeletedObject(ctx, req.Private, &resp.Diagnostics)
 	name, members := state.Name.ValueString(), state.members(private)
 	if resp.Diagnostics.HasError() {
 		return
@@ -183,6 +186,16 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
+	}
+	// In an account that may be another one, a 404 is no lag of the API.
+	var otherAccount diag.Diagnostics
+	if ids := memberIDs(members); len(ids) > 0 {
+		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", ids[0], name), &otherAccount)
+	}
+	for i := range members {
+		if otherAccount.HasError() {
+			members[i].CreatedAt = time.Time{}
+		}
 	}
 	result, err := r.engine().Destroy(ctx, r.spec(state, object), members, timeout)
 	if err != nil {
@@ -196,17 +209,27 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 	}
-	stays := result.Slots()
-	if len(result.NotFound) > 0 {
-		what := tfkit.Textf("instance %s of fleet %s", result.NotFound[0].Instance.ID, name)
-		if !r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics) {
-			stays = append(stays, result.NotFound...)
-		}
+	stays, found := result.Slots(), foundAny(members, result)
+	if len(result.NotFound) > 0 && !found && otherAccount.HasError() {
+		resp.Diagnostics.Append(otherAccount...)
+		stays = append(stays, result.NotFound...)
 	}
 	if resp.Diagnostics.HasError() {
 		sort.Slice(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
+		resp.Diagnostics.Append(setMembers(ctx, resp.Private, stays)...)
+		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, found)...)
 	}
+}
+
+// foundAny reports whether the API has found a member that was to be destroyed. Then all of them belong to its account.
+func foundAny(members []fleet.Member, result fleet.Result) bool {
+	missing := append(memberIDs(slices.Concat(result.Members, result.NotFound)), result.KeptForOther...)
+	destroyed := slices.ContainsFunc(memberIDs(members), func(id string) bool { return !slices.Contains(missing, id) })
+	return destroyed || slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool {
+		e := failure.As(f.Err)
+		return e.Accepted || rental.IsConflict(e.Err)
+	})
 }
 
 // readImported reads the members of an imported fleet by their names.

@@ -246,7 +246,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
+	object := r.Meta.DeletedObject(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -266,6 +266,8 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	switch {
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
+		found := accepted || rental.IsConflict(err)
+		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, found)...)
 		return
 	case !accepted && otherAccount.HasError():
 		resp.Diagnostics.Append(otherAccount...)

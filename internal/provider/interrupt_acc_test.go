@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// secondSignal is when a cancelled job of GitHub Actions sends a second signal, which ends the CLI without saving.
+const secondSignal = 7500 * time.Millisecond
+
+// interrupted runs a command and interrupts it when it is time. The command must end before the second signal.
+func interrupted(t *testing.T, w *acctest.Workspace, isTime func() bool, arguments ...string) (output string) {
+	t.Helper()
+	var buffer bytes.Buffer
+	command := w.Command(t.Context(), &buffer, append(arguments, "-auto-approve", "-no-color")...)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); !isTime(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Error("it is never time to interrupt the command")
+			break
+		}
+	}
+	began := time.Now()
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err == nil {
+		t.Errorf("the interrupted command succeeded:\n%s", &buffer)
+	}
+	if took := time.Since(began); took > secondSignal {
+		t.Errorf("it ended %s after the interruption:\n%s", took, &buffer)
+	}
+	return acctest.Words(acctest.WithoutFrame(buffer.String()))
+}
+
+const twoKinds = `
+resource "gpurent_fleet" "train" {
+  name          = "train"
+  size          = %d
+  template      = "pytorch"
+  disk_gb       = 20
+  offer_queries = [{}]
+}
+
+resource "gpurent_instance" "w" {
+  count       = %d
+  template    = "pytorch"
+  disk_gb     = 20
+  offer_query = {}
+}
+`
+
+// While requests wait for the request limit, an interruption ends an apply soon, and the state contains every server
+// that was rented. It ends a destroy soon, too, and both can be continued.
+func TestAccInterrupt_atTheRequestLimit(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	w := env.Workspace(env.Provider() + fmt.Sprintf(twoKinds, 5, 4))
+	usedUp := func(limit int, method string) func() bool {
+		env.SetRateLimit(limit, limit)
+		before := len(env.Requests())
+		return func() bool {
+			done := 0
+			sent := env.Requests()[before:]
+			for _, r := range sent {
+				if r.Method == method && r.Status/100 == 2 {
+					done++
+				}
+			}
+			return done >= 2 && len(sent) >= limit
+		}
+	}
+	output := interrupted(t, w, usedUp(18, http.MethodPost), "apply")
+	acctest.List(env, "instances", func(inst struct{ ID string }) {
+		if !strings.Contains(w.Read("terraform.tfstate"), inst.ID) {
+			t.Errorf("the state does not contain %s:\n%s", inst.ID, output)
+		}
+	})
+	env.SetRateLimit(0, 0)
+	env.Advance(time.Hour)
+	w.Run("apply", "-auto-approve")
+	if err := env.Left("instances", 9); err != nil {
+		t.Error(err)
+	}
+	interrupted(t, w, usedUp(9, http.MethodDelete), "destroy")
+	env.SetRateLimit(0, 0)
+	env.Advance(time.Hour)
+	w.Run("destroy", "-auto-approve")
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+var unavailable = acctest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")
+
+// The destruction of tainted objects that is interrupted can be continued, also if the API has forgotten the servers by
+// then: Terraform passes no private state to it, but stores what it returns.
+func TestAccInterrupt_destroyOfTaintedObjects(t *testing.T) {
+	t.Parallel()
+	proxy := new(acctest.Proxy)
+	env := acctest.Start(t, proxy.Option(), acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	w := env.Workspace(env.Provider() + fmt.Sprintf(twoKinds, 2, 1))
+	w.Run("apply", "-auto-approve")
+	w.Run("taint", "gpurent_instance.w[0]")
+	w.Run("taint", "gpurent_fleet.train")
+	destroyed := func() bool { return env.CountRequests("DELETE", "/instances") == 3 }
+	proxy.Set(acctest.Request("GET", "/instances.*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		if destroyed() { // the API has accepted the requests, and does not show their result
+			unavailable(w, r, api)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}))
+	output := interrupted(t, w, destroyed, "apply")
+	proxy.Set(acctest.Request("", "/instances/[^/]+").Do(acctest.Refuse(http.StatusNotFound, "not_found")))
+	w.Run("destroy", "-auto-approve", "-refresh=false")
+	if left := w.Run("state", "list"); left != "" {
+		t.Errorf("the state still contains %s:\n%s", left, output)
+	}
+}
