@@ -8,8 +8,9 @@ type Object struct {
 	Token string
 	// Fleet is the id of a fleet; empty for a single instance.
 	Fleet string
-	// Created: a creation of this process has received the instance. Only Manager sets it.
-	Created bool
+	// Taken: a creation of this process has taken the instance, which existed, under a chosen key. Another object may have
+	// it. Only Manager sets it.
+	Taken bool
 	// Destroyed: the API has accepted the destruction of the instance. Only Manager sets it.
 	Destroyed bool
 }
@@ -22,13 +23,13 @@ type Owners struct {
 }
 
 // Claim records that an object has an instance. If another object has it, Claim returns that object and false. The
-// object without a token is a tainted one that is destroyed, because Terraform keeps its private state from Delete: of
-// the others, only a creation of this process can have its instance.
+// object without a token is a tainted one that is destroyed: Terraform does not pass its private state to Delete. Another
+// object can have its instance only if it has taken it.
 func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if owner, found := o.objects[id]; found {
-		return owner, owner.Token == object.Token || object.Token == "" && !owner.Created
+		return owner, owner.Token == object.Token || object.Token == "" && !owner.Taken
 	}
 	o.set(id, object)
 	return object, true

@@ -81,7 +81,7 @@ func (c *creation) tryKey(ctx context.Context, candidate *Candidate) (rented Ren
 		}
 	}
 	object := c.Object
-	object.Created = true
+	object.Taken = rented.Recovered && !rented.Proven
 	if _, ok := c.manager.Owners.Claim(rented.ID, object); !ok {
 		return Rented{}, false, c.inUse(rented)
 	}

@@ -63,7 +63,7 @@ resource "gpurent_instance" "w" {
 // that was rented. It ends a destroy soon, too, and both can be continued.
 func TestAccInterrupt_atTheRequestLimit(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	env := acctest.Start(t, acctest.WithoutQuirks("all")) // the limit must be used up by known requests
 	w := env.Workspace(env.Provider() + fmt.Sprintf(twoKinds, 5, 4))
 	usedUp := func(limit int, method string) func() bool {
 		env.SetRateLimit(limit, limit)
@@ -107,6 +107,7 @@ var unavailable = acctest.Refuse(http.StatusServiceUnavailable, "provider_unavai
 func TestAccInterrupt_destroyOfTaintedObjects(t *testing.T) {
 	t.Parallel()
 	proxy := new(acctest.Proxy)
+	// A lost response to the deletion would not prove the account.
 	env := acctest.Start(t, proxy.Option(), acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	w := env.Workspace(env.Provider() + fmt.Sprintf(twoKinds, 2, 1))
 	w.Run("apply", "-auto-approve")

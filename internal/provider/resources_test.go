@@ -135,6 +135,35 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 	}
 }
 
+// A process that has created or read an instance destroys it, too, if Terraform passes no private state, as for the
+// replacement of a tainted one.
+func TestDelete_TaintedObjectOfThisProcess(t *testing.T) {
+	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
+		for _, refreshed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, refreshed %t", kind, refreshed), func(t *testing.T) {
+				t.Parallel()
+				env := acctest.Start(t)
+				p := configured(t, arguments(env))
+				tainted, diags := p.create(kind, samples[kind])
+				if tainted.State.IsNull() {
+					t.Fatal(texts(diags))
+				}
+				if refreshed {
+					p = configured(t, arguments(env))
+					tainted, _ = p.Refresh(tainted)
+				}
+				tainted.Private = nil
+				if after, diags := p.Destroy(tainted); !after.State.IsNull() {
+					t.Error(texts(diags))
+				}
+				if err := env.NothingLeft("instances"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
 func emptyAccount(id string) []acctest.Rule {
 	account := acctest.Respond(200, fmt.Sprintf(`{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id))

@@ -22,7 +22,8 @@ const pingTimeout = 10 * time.Second
 //	rate limit  waits until the rate limit allows the attempt; outside of timeout and log, which measure the API only
 //	reachable   gives up on an API that has never answered
 //	log         one line per attempt; omitted if there is no log
-//	attempt     request timeout; reads the body, so that an incomplete body is a network error and can be retried
+//	attempt     request timeout; a write outlives an interruption for a short time; reads the body, so that an
+//	            incomplete body is a network error and can be retried
 //	HTTP        connections, TLS, proxy
 func newTransport(config Config, reach *reachability) http.RoundTripper {
 	layers := config.Transport

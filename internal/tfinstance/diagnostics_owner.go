@@ -19,8 +19,8 @@ const (
 )
 
 // Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
-// first one that another object has, too. A planned destruction may follow a creation of the same apply that has
-// received the instances: then Delete keeps them.
+// first one that another object has, too. A planned destruction may follow a creation of the same apply that has taken
+// the instances: then Delete keeps them.
 func Claim(
 	meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics,
 ) {
@@ -29,7 +29,7 @@ func Claim(
 	}
 	self := lifecycle.Object{Token: object.Token, Fleet: fleetID}
 	for _, id := range ids {
-		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Created) {
+		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Taken) {
 			AddTwoObjects(diags, id, self, other)
 			return
 		}
