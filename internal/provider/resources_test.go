@@ -38,6 +38,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			t.Parallel()
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
+			env.Advance(100 * 24 * time.Hour)
 			created, diags := configured(t, arguments(env)).create(kind, sample)
 			if created.State.IsNull() {
 				t.Fatal(texts(diags))
@@ -130,6 +131,27 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			after, diags = configured(t, arguments(env)).Destroy(after)
 			if text := texts(diags); !after.State.IsNull() || text != "" {
 				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
+			}
+		})
+	}
+}
+
+// An object that was created a moment ago stays in the state if the list lacks it, whatever the local clock is: that of
+// the simulator differs by months.
+func TestRead_KeepsANewObject(t *testing.T) {
+	for kind, list := range collections {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			proxy := new(acctest.Proxy)
+			env := acctest.Start(t, proxy.Option())
+			env.Advance(100 * 24 * time.Hour)
+			created, diags := configured(t, arguments(env)).create(kind, samples[kind])
+			if created.State.IsNull() {
+				t.Fatal(texts(diags))
+			}
+			proxy.Set(acctest.Request("GET", list).Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
+			if after, diags := configured(t, arguments(env)).Refresh(created); after.State.IsNull() {
+				t.Errorf("it is not in the state: %s", texts(diags))
 			}
 		})
 	}

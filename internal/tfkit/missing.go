@@ -20,6 +20,8 @@ func (r *Resource) RemoveMissing(
 	ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, kind Text, id string, lag time.Duration,
 ) {
 	object := GetObject(ctx, req.Private, &resp.Diagnostics)
+	// Only responses that no cache can serve show the time of the API, from which the age of the object follows.
+	_, _ = r.Meta.origin(ctx, false) //nolint:errcheck // CheckOrigin reads the account again if that is necessary
 	if resp.Diagnostics.HasError() || !r.Meta.CheckOrigin(ctx, object, kind+Textf(" %s", id), &resp.Diagnostics) ||
 		r.Meta.Client.LagLeft(object.CreatedAt, lag) > 0 {
 		return
