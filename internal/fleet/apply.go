@@ -30,6 +30,8 @@ type Result struct {
 	KeptForOther []string
 	// NotFound are the destroyed members that the API did not find.
 	NotFound []Member
+	// SearchedAt is when the apply searched for instances that are not in the state; zero if it could not.
+	SearchedAt time.Time
 	// Interrupted: ctx ended first.
 	Interrupted bool
 }
@@ -58,6 +60,7 @@ type run struct {
 	// found are the instances that were found by their keys, by slot. They are members, and were not compared with their
 	// order yet. rented are these and the instances that this apply rented, whatever became of them.
 	found, rented map[int]lifecycle.Rented
+	ofOther       map[int]bool // slots whose instance another object of this run has
 	// generation is that of the first new instance under a chosen seed; 0 for none.
 	generation int
 	result     Result
@@ -68,13 +71,14 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 	r := &run{
 		slotContext: slotContext{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
 		timeout:     timeout, members: map[int]Member{}, failures: map[int]Failure{},
-		found: map[int]lifecycle.Rented{}, rented: map[int]lifecycle.Rented{},
+		found: map[int]lifecycle.Rented{}, rented: map[int]lifecycle.Rented{}, ofOther: map[int]bool{},
 	}
 	for _, member := range members {
 		id := member.Instance.ID
 		if !member.Lost() {
 			if _, ok := e.Lifecycle.Owners.Claim(id, spec.Object); !ok {
 				r.result.KeptForOther = append(r.result.KeptForOther, id)
+				r.ofOther[member.Slot] = true
 				continue
 			}
 		}
@@ -89,7 +93,7 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout time.Duration) Result {
 	r := e.newRun(spec, members, timeout)
 	r.destroyRejected(ctx)
-	_ = r.findInTime(ctx) //nolint:errcheck // what was not found is found by the keys of the slots, or by a later apply
+	_ = r.findInTime(ctx, false) //nolint:errcheck // what was not found is found by the keys of the slots, or by a later apply
 	if !r.Exists && len(r.failures) > 0 {
 		r.failAll(filter(r.changes(nil), func(c Change) bool { return r.failures[c.Slot].Err == nil }), r.skipReason(ctx))
 		return r.finish(ctx)
@@ -108,10 +112,10 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 // Destroy destroys all members, and what is found by its key. With an error, which is that of a list, nothing was
 // destroyed. The members in the result exist.
 func (e *Engine) Destroy(ctx context.Context, spec Spec, members []Member, timeout time.Duration) (Result, error) {
-	proven := *e
-	proven.RecoverWithin = 0 // a chosen key does not prove that an instance may be destroyed
-	r := proven.newRun(spec, members, timeout)
-	if err := r.findInTime(ctx); err != nil {
+	strict := *e
+	strict.RecoverWithin = 0 // a chosen key does not prove that an instance may be destroyed
+	r := strict.newRun(spec, members, timeout)
+	if err := r.findInTime(ctx, true); err != nil {
 		return r.finish(ctx), err
 	}
 	destroyCtx, cancel := context.WithTimeout(ctx, timeout)
@@ -121,15 +125,15 @@ func (e *Engine) Destroy(ctx context.Context, spec Spec, members []Member, timeo
 		r.record(result)
 	}
 	result := r.finish(ctx)
-	result.Recovered = found
+	result.Recovered = slices.DeleteFunc(found, func(m Member) bool { return !r.members[m.Slot].Lost() })
 	return result, nil
 }
 
 // findInTime limits find to the timeout.
-func (r *run) findInTime(ctx context.Context) error {
+func (r *run) findInTime(ctx context.Context, destroys bool) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	return r.find(ctx)
+	return r.find(ctx, destroys)
 }
 
 // destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement.
@@ -208,7 +212,7 @@ const rollbackTimeout = 15 * time.Minute
 func (r *run) rollBack(ctx context.Context) (complete bool) {
 	created := r.selected(func(m Member) bool {
 		rented, found := r.rented[m.Slot]
-		return found && rented.Proven && !rented.Recovered && !m.Lost()
+		return found && rented.ByThisCreation() && !m.Lost()
 	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()

@@ -13,17 +13,25 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// clockTolerance is how much older than its fleet the API may state a member to be.
-const clockTolerance = time.Minute
+const (
+	// unusedKeys is how many unused keys in a row end the search for the instance of a slot: the API may have forgotten
+	// the keys of destroyed instances.
+	unusedKeys = 3
+	// searchMargin is how long before a search an instance can have been created that its list lacks.
+	searchMargin = 5 * time.Minute
+	// probedSlots is how many free slots are requested without a name in a list, as many as can be rented at once.
+	probedSlots = 16
+)
 
 // find takes the instances that are the fleet's by their keys and are not in the state: of slots whose creation had an
-// unknown outcome, and those that an interrupted apply rented, as far as the names in a list show them. A new fleet
-// with a chosen seed finds what an interrupted creation rented. One with a random seed has nothing to find. The error is
-// that of the list: then some instances may not have been found.
-func (r *run) find(ctx context.Context) error {
+// unknown outcome, and those that an interrupted apply rented. A new fleet with a chosen seed finds what an interrupted
+// creation rented. One with a random seed has nothing to find. The error is that of the list: then some instances may
+// not have been found.
+func (r *run) find(ctx context.Context, destroys bool) error {
 	if !r.Exists && !r.Chosen.Chosen() {
 		return nil
 	}
+	began := r.Lifecycle.Client.Now()
 	slots := map[int]bool{}
 	for slot, member := range r.members {
 		slots[slot] = member.Unknown
@@ -35,23 +43,62 @@ func (r *run) find(ctx context.Context) error {
 			slots[named.Slot] = true
 		}
 	}
-	_ = r.ask(ctx, slices.Sorted(maps.Keys(slots))) //nolint:errcheck // the failures of the slots
+	asked := r.ask(ctx, slices.Sorted(maps.Keys(slots)))
 	if rental.IsListTooLong(err) {
 		err = nil // another attempt would end in the same way
+	}
+	if err == nil && asked == nil {
+		r.result.SearchedAt = began
+	}
+	if destroys || r.Exists && r.GenerationsUnknown {
+		r.probe(ctx, destroys)
 	}
 	return err
 }
 
-// mayBeOwn reports whether an active instance with the name of a member that is none can be the fleet's. Only its key
-// proves that it is.
+// probe finds instances that the list lacks, because it lags or omits names: of the lowest free slots, and in a
+// destruction also beyond the size. An apply fills slots one after the other until the first one has an instance, so
+// that the lowest free slot shows whether there is any. An apply that knows the generations of its slots requests their
+// keys when it fills them.
+func (r *run) probe(ctx context.Context, destroys bool) {
+	isFree := func(slot int) bool { return r.members[slot].Lost() && r.failures[slot].Err == nil && !r.ofOther[slot] }
+	var free []int
+	for slot := 0; slot < r.Size && len(free) < probedSlots; slot++ {
+		if isFree(slot) {
+			free = append(free, slot)
+		}
+	}
+	_ = r.ask(ctx, free) //nolint:errcheck // the failures of the slots
+	for slot := r.Size; destroys && ctx.Err() == nil; slot++ {
+		if !isFree(slot) {
+			continue
+		}
+		if err := r.ask(ctx, []int{slot}); err != nil || isFree(slot) {
+			return
+		}
+	}
+}
+
+// mayBeOwn reports whether an active instance with a member's name, which is not a member, may be the fleet's. Only its
+// key proves that it is. An earlier apply has requested the keys of older instances.
 func (r *run) mayBeOwn(named Member) bool {
-	created := named.Instance.CreatedAt
-	older := !created.IsZero() && created.Before(r.CreatedAt.Add(-clockTolerance)) // than the fleet
-	_, owned := r.Lifecycle.Owners.Owner(named.Instance.ID)
 	if !r.Exists {
 		return named.Slot < r.Size
 	}
-	return !older && !owned && r.members[named.Slot].Lost()
+	created := named.Instance.CreatedAt
+	older := !created.IsZero() && created.Before(r.SearchedAt.Add(-searchMargin))
+	return !older && !r.Lifecycle.Owners.Has(named.Instance.ID) && r.members[named.Slot].Lost()
+}
+
+// RentedBefore reports whether the reason for a failure is an instance that was rented before under the key and that
+// the fleet may not take.
+func RentedBefore(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.NotLost, failure.OtherArguments, failure.InUse:
+		return true
+	default:
+		return false
+	}
 }
 
 // ask requests the keys of slots without an instance, and takes the instances that were rented under them. It records
@@ -62,11 +109,7 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 	for i, slot := range slots {
 		member := r.members[slot]
 		member.Slot = slot
-		orders := []lifecycle.Order{r.order(member)}
-		if r.Exists && member.Unknown && r.Chosen.Chosen() { // the creation of the fleet may have requested it
-			orders = append(orders, r.chosenOrder(member))
-		}
-		all.Go(func() { found[i], errs[i] = r.askKeys(ctx, orders) })
+		all.Go(func() { found[i], errs[i] = r.askKeys(ctx, member) })
 	}
 	all.Wait()
 	first = cmp.Or(errs...)
@@ -75,7 +118,7 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 		if errs[i] != nil {
 			r.fail(slot, member, errs[i])
 		} else if member.Unknown {
-			member.Unknown = false
+			member.Unknown, member.Key = false, ""
 			r.members[slot] = member
 		}
 	}
@@ -91,13 +134,28 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 	return first
 }
 
-// askKeys returns the instance that was rented under the first key that has one; the zero value if none has.
-func (r *run) askKeys(ctx context.Context, orders []lifecycle.Order) (lifecycle.Rented, error) {
-	for _, order := range orders {
-		rented, err := r.Lifecycle.Recover(ctx, order)
-		if failure.KindOf(err) != failure.NoOffer {
+// askKeys returns the instance that was rented under a key of the slot of a member; the zero value if there is none.
+func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, error) {
+	if r.Exists && member.Unknown && (member.Key != "" || r.Chosen.Chosen()) { // the creation may have requested it
+		order := r.chosenOrder(member)
+		if member.Key != "" {
+			order.Seed, order.Generation = lifecycle.ExactKey(member.Key), 1
+		}
+		if rented, err := r.Lifecycle.Recover(ctx, order); failure.KindOf(err) != failure.NoOffer {
 			return rented, err
 		}
+	}
+	order, left := r.order(member), unusedKeys
+	if !r.Exists {
+		left = 1
+	}
+	for range left {
+		rented, err := r.Lifecycle.Recover(ctx, order)
+		unused := failure.As(err)
+		if unused.Kind != failure.NoOffer {
+			return rented, err
+		}
+		order.Generation = unused.Generation + 1
 	}
 	return lifecycle.Rented{}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -76,6 +77,51 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 	}
 }
 
+// A growth was killed, and the list lacks its servers for a while: a destruction finds them by their keys.
+func TestDestroy_FindsWhatTheListLacks(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		saved := e.create(spec(2))
+		e.want(e.apply(spec(5), saved), 5)
+		e.proxy.Set(acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
+		two := spec(2)
+		result := must(e.engine().Destroy(t.Context(), two, saved, time.Hour))
+		e.proxy.Set()
+		if left := len(e.active()); left > 0 || len(result.Recovered) != 3 {
+			t.Errorf("%d are left: %s", left, describe(result))
+		}
+	})
+}
+
+// A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a chosen
+// seed, and the API accepts the keys of destroyed instances again. The next apply finds the new instance.
+func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
+	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
+		for _, destroys := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, destroys %t", name, destroys), func(t *testing.T) {
+				run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+					members := e.create(first)
+					e.destroy(members[1].Instance.ID)
+					train := spec(3)
+					train.ID, train.Chosen = first.ID, first.Chosen
+					e.want(e.apply(train, e.read(members)), 3)
+					train.GenerationsUnknown = true
+					saved := []fleet.Member{members[0], members[2]}
+					if destroys {
+						must(e.engine().Destroy(t.Context(), train, saved, time.Hour))
+						if left := len(e.active()); left > 0 {
+							t.Errorf("%d are left", left)
+						}
+						return
+					}
+					if result := e.apply(train, saved); len(e.all()) != 4 || len(result.Members) != 3 {
+						t.Errorf("%d were rented: %s", len(e.all()), describe(result))
+					}
+				})
+			})
+		}
+	}
+}
+
 // Two fleets of one name have nothing to do with each other: a creation, a growth and a destruction of one leave the
 // servers of the other alone, of any age, and none of them waits or fails.
 func TestApply_TwoFleetsWithOneName(t *testing.T) {
@@ -106,11 +152,11 @@ func TestApply_AsksForNoServerOfOthers(t *testing.T) {
 		e.create(spec(3))
 		time.Sleep(time.Hour)
 		younger := newFleet(0)
-		younger.Exists, younger.CreatedAt = true, time.Now()
+		younger.Exists, younger.SearchedAt = true, time.Now()
 		engine := e.engine()
 		sent := e.count("POST")
 		engine.Apply(t.Context(), younger, nil, time.Hour)
-		younger.CreatedAt = time.Time{}
+		younger.SearchedAt = time.Time{}
 		for _, inst := range e.active() {
 			engine.Lifecycle.Owners.Claim(inst.ID, lifecycle.Object{Token: "other"})
 		}
@@ -368,7 +414,7 @@ func TestApply_UnknownOutcome(t *testing.T) {
 								delete(inst, "name")
 							}
 						})
-						train.Exists = true
+						train.Exists, train.Chosen = true, lifecycle.KeySeed{} // the prefix was removed meanwhile
 						if destroys {
 							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
 							if kinds(result)[1] != test.kind || len(e.active()) != test.left {

@@ -38,8 +38,11 @@ type Spec struct {
 	Object lifecycle.Object
 	// Exists: the state contains the fleet.
 	Exists bool
-	// CreatedAt is when the creation of the fleet began, by the clock of the API; zero if that is unknown.
-	CreatedAt time.Time
+	// SearchedAt is when an apply last searched for instances that are not in the state, by the clock of the API; zero if
+	// that is unknown.
+	SearchedAt time.Time
+	// GenerationsUnknown: the state lacks the generations of the slots without an instance.
+	GenerationsUnknown bool
 	// Size is the number of members.
 	Size int
 	// Order is what to rent for each member, without the offer and the name.
@@ -92,6 +95,8 @@ type Member struct {
 	// Unknown: the member is lost, and an instance may have been rented for it, because the outcome of the create request
 	// is unknown. The next apply and a destruction request its key.
 	Unknown bool
+	// Key is the idempotency key of an Unknown member if it is chosen.
+	Key string
 	// Protected: the plan has not shown that the instance is destroyed, so an apply keeps it.
 	Protected bool
 }

@@ -122,7 +122,7 @@ func (p *phase) begin(ctx context.Context, change Change, work func() slotResult
 // handle records an event. A failure ends the phase if it is strict, or if the failure concerns all slots.
 func (p *phase) handle(e event) {
 	if e.ended == nil {
-		if p.generation == 0 {
+		if p.generation == 0 && !p.Exists {
 			p.generation = e.generation
 		}
 		return
@@ -133,8 +133,7 @@ func (p *phase) handle(e event) {
 	_, api := errors.AsType[*rental.Error](err)
 	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == ""
 	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
-	kind := failure.KindOf(err)
-	foreign := kind == failure.NotLost || kind == failure.OtherArguments // so may be those of the other slots
+	foreign := !p.Exists && RentedBefore(err) // so may be the servers of the other slots
 	if err != nil && (p.Strict || e.change.Action.Rents() && (refused || limited || foreign)) {
 		p.end(err)
 	}
@@ -182,7 +181,7 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 	}
 	if err != nil {
 		p.failAll(fills, err)
-		p.end(notTried(err)) // not a lost race: a wait is over
+		p.end(notTried(err)) // the wait for offers is over
 		return
 	}
 	p.fillFrom(ctx, fills, reserved)

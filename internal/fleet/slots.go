@@ -158,14 +158,18 @@ func (w slotContext) filled(order lifecycle.Order, change Change, rented lifecyc
 	slot, e := change.Slot, failure.As(err)
 	if rented.ID == "" {
 		empty := Member{Slot: slot, Generation: change.Generation, Unknown: e.Kind == failure.OutcomeUnknown}
-		if empty.Unknown && !order.Seed.Chosen() {
+		switch {
+		case !empty.Unknown:
+		case order.Seed.Chosen():
+			empty.Key = e.Key
+		default:
 			empty.Generation = e.Generation - 1 // the next key is the same one
 		}
 		return slotResult{member: empty, was: empty, err: err}
 	}
 	result := w.converged(w.newMember(order, slot, rented), rented.Instance, err)
 	result.rented = rented
-	result.member.Rejected = rented.Proven && !rented.Recovered && e.Removal == failure.NotRemoved
+	result.member.Rejected = rented.ByThisCreation() && e.Removal == failure.NotRemoved
 	if e.Kind == failure.Gone || e.Removal == failure.Destroyed {
 		result.member.Instance = rental.Instance{}
 		w.total.Destroyed(ledgerKey(slot))

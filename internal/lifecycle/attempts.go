@@ -26,7 +26,7 @@ func (c *creation) createOnce(ctx context.Context, offerID string) (rental.Insta
 			return inst, replay, err
 		}
 		pause, again := a.next(err)
-		c.lost = c.lost || a.lost != nil && offerID != noOffer
+		c.lost = c.lost || a.lost != nil && offerID != lookupOnly
 		if !again || backoff.Sleep(ctx, pause) != nil {
 			return rental.Instance{}, rental.NotReplayed, a.outcome(err)
 		}
@@ -96,14 +96,14 @@ func (a *attempts) outcome(err error) error {
 }
 
 // checkPrice reads the offer again before a repetition. If its price has risen above the cap, the repetition uses
-// noOffer and can only return the instance that an earlier attempt rented.
+// lookupOnly and can only return the instance that an earlier attempt rented.
 func (a *attempts) checkPrice(ctx context.Context) {
-	if a.Target.MaxPriceKopH == 0 || a.order.OfferID == noOffer {
+	if a.Target.MaxPriceKopH == 0 || a.order.OfferID == lookupOnly {
 		return
 	}
 	if _, err := a.readOffer(ctx, a.order.OfferID); failure.Exceeds(err, failure.MaxPrice) {
 		a.aboveCap = err
-		a.order.OfferID = noOffer
+		a.order.OfferID = lookupOnly
 	}
 }
 

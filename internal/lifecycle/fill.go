@@ -14,19 +14,27 @@ import (
 // failure.Error.Removal.
 func (m *Manager) Fill(ctx context.Context, order Order, candidate Candidate) (Rented, error) {
 	rented, err := m.newCreation(order).rent(ctx, candidate)
-	if end := ctx.Err(); end != nil && errors.Is(err, end) && failure.KindOf(err) != failure.OutcomeUnknown {
-		err = &failure.Error{Kind: failure.Interrupted, Err: end}
-	}
 	if err != nil {
-		return Rented{}, err
+		return Rented{}, orInterrupted(ctx, err)
 	}
 	return m.Finish(ctx, order, rented)
 }
 
-// Recover returns the instance that was rented under the key before. It is an error of the kind NoOffer if there is
-// none. The caller continues with Finish, or with Owners.Release.
+// Recover returns the instance that was rented under the key before. It is an error of the kind NoOffer, with the
+// generation of the first unused key, if there is none. The caller continues with Finish, or with Owners.Release.
 func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
-	return m.newCreation(order).recover(ctx, &failure.Error{Kind: failure.NoOffer})
+	c, none := m.newCreation(order), &failure.Error{Kind: failure.NoOffer}
+	rented, err := c.recover(ctx, none)
+	none.Generation = c.Generation
+	return rented, orInterrupted(ctx, err)
+}
+
+// orInterrupted returns err, or that the context ended. An unknown outcome says more.
+func orInterrupted(ctx context.Context, err error) error {
+	if end := ctx.Err(); end != nil && errors.Is(err, end) && failure.KindOf(err) != failure.OutcomeUnknown {
+		return &failure.Error{Kind: failure.Interrupted, Err: end}
+	}
+	return err
 }
 
 // Finish takes a rented instance to its target.
@@ -96,7 +104,7 @@ func (m *Manager) discard(ctx context.Context, rented *Rented, reason *failure.E
 	ctx, stop := rental.Detached(ctx)
 	defer stop()
 	reason.Removal = failure.Destroyed
-	if rented.Recovered || !rented.Proven {
+	if !rented.ByThisCreation() {
 		reason.Removal = failure.Stopped
 		var stopped rental.Instance
 		if stopped, reason.Err = m.requestStop(ctx, rented.ID); reason.Err == nil {

@@ -5,15 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // KeySeed is what the idempotency keys of an object derive from: one for each generation, of a fleet also for each
-// slot. No two of them, of any object in the account, are equal.
+// slot. No two of them, of any object in the account, are equal. The zero value is no seed.
 type KeySeed struct {
 	parts string
 	kind  seedKind
-	text  string // of RandomKey: the configured key that makes the same keys
+	text  string // of a single one: the configured key that makes the same key; of ExactKey: the key
 }
 
 // seedKind is what the API's answer to a key proves.
@@ -22,11 +23,13 @@ type seedKind int
 const (
 	// chosen: the user has chosen the seed. Another state can have the same one by mistake, so that an instance that was
 	// rented under its keys may belong to another object.
-	chosen seedKind = iota
+	chosen seedKind = iota + 1
 	// stored: the seed is random and in the state. What was rented under its keys is the object's own.
 	stored
 	// fresh: as stored, but made for this creation. No earlier apply has rented anything under its keys.
 	fresh
+	// single: as fresh, for one creation of one instance. Nothing else is ever rented under its key.
+	single
 )
 
 // ChosenKey is the seed of an instance with idempotency_key.
@@ -39,7 +42,7 @@ func ChosenName(kind, prefix, name string) KeySeed { return newSeed(chosen, kind
 // RandomKey is the seed of one creation of an instance.
 func RandomKey() KeySeed {
 	text := "tf-" + rand.Text()
-	return KeySeed{ChosenKey(text).parts, fresh, text}
+	return KeySeed{ChosenKey(text).parts, single, text}
 }
 
 // idLength is the number of random characters in the id of a fleet: 80 bits.
@@ -47,6 +50,14 @@ const idLength = 16
 
 // NewFleetID returns an id for a fleet: its name, a slash and random characters.
 func NewFleetID(name string) string { return name + "/" + strings.ToLower(rand.Text()[:idLength]) }
+
+var fleetID = regexp.MustCompile(`^[^/]+/[a-z2-7]{16}$`)
+
+// IsFleetID reports whether a text has the form of NewFleetID.
+func IsFleetID(id string) bool { return fleetID.MatchString(id) }
+
+// ExactKey is the chosen seed of a single key, which Key returned before.
+func ExactKey(key string) KeySeed { return KeySeed{kind: chosen, text: key} }
 
 // FleetSeed is the seed of a fleet with an id. isNew: the id was made for this creation.
 func FleetSeed(id string, isNew bool) KeySeed {
@@ -67,11 +78,14 @@ func newSeed(kind seedKind, parts ...string) KeySeed {
 }
 
 // Chosen reports whether the user has chosen the seed.
-func (s KeySeed) Chosen() bool { return s.kind == chosen && s.parts != "" }
+func (s KeySeed) Chosen() bool { return s.kind == chosen }
 
 // Key returns the idempotency key of a generation, counted from 1. The first one is hashed, too: every text can be
 // configured as a key, so a text that is sent as it is could equal the derived key of another instance.
 func (s KeySeed) Key(generation int) string {
+	if s.parts == "" {
+		return s.text
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", s.parts, generation))
 	return hex.EncodeToString(sum[:])
 }

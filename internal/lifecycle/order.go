@@ -42,11 +42,11 @@ type Rented struct {
 	rental.Instance
 	// Outcome is how the wait for the instance ended.
 	Outcome Outcome
-	// Candidate is the offer as it was before the request; nil if an earlier run rented the instance.
+	// Candidate is the offer as it was before the request; nil if the instance was found by its key.
 	Candidate *Candidate
 	// QuotedKopH is the price while running in the first response that has one.
 	QuotedKopH int64
-	// Generation is the number of its key in the series: the replacement of the instance uses the next one.
+	// Generation is the number of its key: the replacement of the instance uses the next one.
 	Generation int
 	// Recovered: it was rented before this creation, under the same idempotency key.
 	Recovered bool
@@ -54,3 +54,6 @@ type Rented struct {
 	// same chosen seed may have rented it, so that this one does not destroy it.
 	Proven bool
 }
+
+// ByThisCreation reports whether this creation has rented the instance for certain, so that it may destroy it again.
+func (r Rented) ByThisCreation() bool { return r.Proven && !r.Recovered }

@@ -17,8 +17,8 @@ const (
 	maxRentals = 16
 )
 
-// creation creates one instance. It is rented under the first key of the series whose instance is not destroyed, so the
-// series leads to the same instance in every run.
+// creation creates one instance. It is rented under the first key of the seed whose instance is not destroyed, so that
+// the keys lead to the same instance in every apply.
 type creation struct {
 	Order   // Generation is that of the current key
 	manager *Manager
@@ -96,7 +96,7 @@ func (c *creation) afterRefusal(
 
 // recover requests the instance that was rented under the key before. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
-	if c.Seed.kind == fresh {
+	if c.Seed.kind == fresh || c.Seed.kind == single {
 		return Rented{}, otherwise
 	}
 	rented, err := c.request(ctx, nil)

@@ -9,15 +9,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// clockTolerance is how far in the future the creation of an instance may seem to be by the clock of the API.
-const clockTolerance = time.Minute
+// ClockTolerance is how much the time of a creation may differ from the clock of the API.
+const ClockTolerance = time.Minute
 
-// checkReplay decides whether an instance that was rented before under the key belongs to this creation. used reports
-// that it is destroyed. Under a random seed, the key proves that it does. Under a chosen seed, an instance that someone
-// may have is an error: nothing is changed.
+// checkReplay decides what to do with an instance that was rented before under the key. If it is destroyed, used is true
+// and the next key is for another instance. A key of a random seed proves that the instance belongs to this creation.
+// Under a chosen seed, it is an error if someone else may have the instance: nothing is changed.
 func (c *creation) checkReplay(ctx context.Context, rented *Rented) (used bool, err error) {
-	if c.Seed.text != "" {
-		return false, nil // nothing else is requested under the key
+	if c.Seed.kind == single {
+		return false, nil
 	}
 	owner, found := c.manager.Owners.Owner(rented.ID)
 	if rented.Destroyed() || owner.Destroyed || !c.confirm(ctx, rented) {
@@ -49,7 +49,7 @@ func (c *creation) checkReplay(ctx context.Context, rented *Rented) (used bool, 
 // age returns the age of an instance; 0 if it is unknown.
 func (c *creation) age(inst rental.Instance) time.Duration {
 	age := c.manager.Client.Now().Sub(inst.CreatedAt)
-	if inst.CreatedAt.IsZero() || age < -clockTolerance {
+	if inst.CreatedAt.IsZero() || age < -ClockTolerance {
 		return 0
 	}
 	return max(1, age)

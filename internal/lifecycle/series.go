@@ -7,12 +7,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// noOffer is the offer of a request that must not rent. The API has no such offer, but it returns the instance that was
+// lookupOnly is the offer of a request that must not rent. The API has no such offer, but it returns the instance that was
 // rented under the key.
-const noOffer = "none"
+const lookupOnly = "none"
 
 // request rents from an offer, or returns the instance that was rented under the key before. If that instance is
-// destroyed, the first unused key of the series is for its replacement. Without an offer it rents nothing.
+// destroyed, the first unused key of the seed is for its replacement. Without an offer it rents nothing.
 func (c *creation) request(ctx context.Context, candidate *Candidate) (Rented, error) {
 	select {
 	case c.manager.rentals <- struct{}{}:
@@ -61,7 +61,7 @@ func (c *creation) skipUsed(ctx context.Context) (rented Rented, used bool, err 
 
 // tryKey requests an instance under the current key. used reports that the instance of the key is destroyed.
 func (c *creation) tryKey(ctx context.Context, candidate *Candidate) (rented Rented, used bool, err error) {
-	offerID := noOffer
+	offerID := lookupOnly
 	if candidate != nil {
 		offerID = candidate.Offer.ID
 	}
@@ -74,7 +74,7 @@ func (c *creation) tryKey(ctx context.Context, candidate *Candidate) (rented Ren
 	}
 	rented = Rented{Instance: inst, Candidate: candidate, Generation: c.Generation}
 	c.lost = c.lost || replay == rental.ReplayedAfterLoss && candidate != nil
-	rented.Proven = replay == rental.NotReplayed || c.Seed.kind != chosen
+	rented.Proven = replay == rental.NotReplayed || !c.Seed.Chosen()
 	if replay != rental.NotReplayed {
 		if used, err = c.checkReplay(ctx, &rented); used || err != nil {
 			return Rented{}, used, err

@@ -118,10 +118,13 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				proxy.Set(emptyAccount("usr_same")...)
 				return after
 			}
-			after := failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
-			after, diags = configured(t, arguments(env)).Destroy(after)
-			if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
-				t.Errorf("the deletion of an object that was never found: %s", text)
+			after := tainted
+			if kind != "gpurent_fleet" { // it reads its members first
+				after = failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
+				after, diags = configured(t, arguments(env)).Destroy(after)
+				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
+					t.Errorf("the deletion of an object that was never found: %s", text)
+				}
 			}
 			response := acctest.Pass // accepted: it is being destroyed
 			if collections[kind] != "" {

@@ -73,7 +73,7 @@ func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
 func NotLostText(e failure.Error) tfkit.Text {
-	created := tfkit.Textf("%s ago (recover_within is %s)", e.Age.Round(time.Second), e.Within)
+	created := tfkit.Textf("%s ago, and recover_within is %s", e.Age.Round(time.Second), e.Within)
 	if e.Age == 0 {
 		created = "at an unknown time"
 	}
@@ -88,11 +88,4 @@ func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
 	}
 	return tfkit.Textf("created at %s, %s ago", tfkit.Time(inst.CreatedAt).ValueString(),
 		now.Sub(inst.CreatedAt).Round(time.Second))
-}
-
-// OwnershipCauses lists the usual causes of an instance that was rented before under a key and is not lost. own is the
-// advice for a second configuration, and change that for create_before_destroy.
-func OwnershipCauses(own, change tfkit.Text) tfkit.Text {
-	return "Usual causes: a copied configuration or a second state (" + own + "), a rename (add a moved block), " +
-		"create_before_destroy (" + change + ")."
 }

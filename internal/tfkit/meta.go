@@ -30,10 +30,10 @@ type Meta struct {
 	KeyStart string
 	// PollInterval is the first pause between two reads of an object that is changing.
 	PollInterval time.Duration
-	// IdempotencyPrefix and the name make the idempotency key of an instance without one: see lifecycle.NameKey. Null
+	// IdempotencyPrefix and the name make the idempotency key of an instance without one: see lifecycle.ChosenName. Null
 	// without a prefix; it can be unknown at plan.
 	IdempotencyPrefix types.String
-	// RecoverWithin is the maximum age of an instance of a killed run that a new resource takes: see lifecycle.Order.
+	// RecoverWithin is the maximum age of an instance that a creation takes under a chosen key: see lifecycle.Order.
 	RecoverWithin time.Duration
 	// Cleanup undoes creations before the process ends. All provider configurations of a process share it.
 	Cleanup *Cleanup

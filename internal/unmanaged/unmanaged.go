@@ -28,7 +28,7 @@ type Report struct {
 type Server struct {
 	rental.Instance
 	Age   time.Duration // zero if CreatedAt is
-	Fleet string        // the fleet that may have created it, by its name; empty for none
+	Fleet string        // the name without the slot, if it is like that of a member of a fleet; else empty
 }
 
 // Empty reports whether every billed server of the account is in a state.

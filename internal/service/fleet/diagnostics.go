@@ -32,6 +32,8 @@ const (
 	summaryMinReady      = "min_ready exceeds size"
 	summaryNullQuery     = "Query is null"
 	summaryCannotImport  = "Cannot import fleet %s"
+	summaryNotAFleetID   = "Not the id of a fleet"
+	summaryMaybeOther    = "Instance %s may belong to another state"
 	summaryOtherOwner    = "Fleet %s cannot take existing instances"
 )
 
@@ -89,11 +91,7 @@ func readyText(o outcome, ready int) tfkit.Text {
 	return text + ":"
 }
 
-// rentedBefore reports whether a slot of a new fleet has no instance, because one was rented under its chosen key.
-func rentedBefore(f fleet.Failure) bool {
-	kind := failure.KindOf(f.Err)
-	return kind == failure.NotLost || kind == failure.OtherArguments || kind == failure.InUse
-}
+func rentedBefore(f fleet.Failure) bool { return fleet.RentedBefore(f.Err) }
 
 // countReady counts the members that are ready, and those that a smaller size should have destroyed.
 func countReady(o outcome) (ready, surplus int) {
@@ -318,22 +316,49 @@ func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Memb
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
 func otherOwnerAdvice(o outcome) tfkit.Text {
-	text := tfkit.Text("Nothing of them was changed or destroyed. If another state has them, choose another " +
-		"idempotency_prefix or name for this fleet. ")
+	text := tfkit.Text("None of them was changed or destroyed. If another state has them, choose another " +
+		"idempotency_prefix or name. ")
+	first := tfkit.Text("add ")
 	if len(o.Members) > 0 {
-		text += "The fleet is tainted: the next apply destroys its own members. "
+		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), add "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
-		text += "If no other state has them, remove this fleet from the state, add this block with the address of the " +
-			"resource, and plan again:\n\n" + block
+		text += "If no other state has them, " + first + "this block with the address of the resource, and plan again:\n\n" +
+			block
 	}
 	return text
 }
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
+	for _, f := range result.Failures {
+		if e := failure.As(f.Err); rentedBefore(f) {
+			addMaybeOther(diags, name, e.Instance.ID)
+		}
+	}
+	result.Failures = slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)
+	if len(result.Failures) == 0 {
+		return
+	}
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%s may still exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):",
-		membersText(len(result.Members)), timeout)+failureLines(outcome{Result: result}))
+		membersText(len(result.Failures)), timeout)+failureLines(outcome{Result: result}))
+}
+
+// addMaybeOther reports an instance that a destruction left alone, because only a chosen key leads to it.
+func addMaybeOther(diags *diag.Diagnostics, name, id string) {
+	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
+		"chosen key. Another state with the same idempotency_prefix can have rented it, so that it was not destroyed. If it "+
+		"is this fleet's, import it as an instance, destroy that, and run again. Otherwise run `terraform state rm "+
+		"ADDRESS` (or `tofu state rm ADDRESS`) for the fleet.", name)
+	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
+		text += "\n\n" + block
+	}
+	tfkit.AddError(diags, tfkit.Summaryf(summaryMaybeOther, id), text)
+}
+
+func addNotAFleetID(diags *diag.Diagnostics) {
+	tfkit.AddError(diags, tfkit.Summaryf(summaryNotAFleetID), "The id of a fleet is its name, a slash and 16 random "+
+		"characters, as in `terraform state show`. Import with the whole id, or with the name only.")
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {

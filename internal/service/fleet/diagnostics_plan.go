@@ -100,10 +100,9 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		names = append(names[:maxOthers], fmt.Sprintf("%d more", more))
 	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf(
-		"This fleet does not have these active instances, which cost %s: %s.\n\nIf an interrupted apply of this fleet "+
-			"rented them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys "+
-			"them. All others stay as they are, for example those of another state. "+
-			"`terraform-provider-gpurent unmanaged` lists the instances that no state has.",
+		"This fleet does not have these active instances, which cost %s: %s. If an interrupted apply of this fleet rented "+
+			"them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys them. Others "+
+			"stay as they are: see `terraform-provider-gpurent unmanaged`.",
 		tfkit.HourlyRubles(burn), names))
 }
 

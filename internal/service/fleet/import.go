@@ -46,15 +46,19 @@ func (m model) imported(ctx context.Context, client *rental.Client, id string, m
 	return m.withMembers(members)
 }
 
-// ImportState implements resource.ResourceWithImportState. It imports by the id of a fleet, or by its name, which gives
-// the fleet a new id: then no instance was rented under the keys of its members.
+// ImportState implements resource.ResourceWithImportState. It imports by the id of a fleet, or by its name. Then the
+// fleet gets a new id, under whose keys nothing was rented.
 func (r *fleetResource) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
 	r.Resource.ImportState(ctx, req, resp)
 	var id types.String
 	resp.Diagnostics.Append(resp.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	if resp.Diagnostics.HasError() || nameOf(id.ValueString()) != id.ValueString() {
+	if resp.Diagnostics.HasError() || lifecycle.IsFleetID(id.ValueString()) {
+		return
+	}
+	if strings.Contains(id.ValueString(), "/") {
+		addNotAFleetID(&resp.Diagnostics)
 		return
 	}
 	id = types.StringValue(lifecycle.NewFleetID(id.ValueString()))

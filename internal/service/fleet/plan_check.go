@@ -128,8 +128,8 @@ func actionsBySlot(changes []fleet.Change) map[int]fleet.Action {
 
 // checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
 // of the provider. replaced are members of another fleet that the plan destroys first: then too few offers are an
-// error. Otherwise they are a warning: after a run that was killed, its own instances may be the reason, and an error
-// would prevent that they are recovered.
+// error. Otherwise they are a warning: instances that an interrupted apply rented may be the reason, and an error would
+// prevent that they are found by their keys.
 func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec fleet.Spec, stays []fleet.Member, changes []fleet.Change,
 	replaced []fleet.Member, diags *diag.Diagnostics,
@@ -212,7 +212,7 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 		return updateReason(plan, change.Order)
 	case fleet.Create:
 		if change.Unknown {
-			return "one may have been rented: the apply finds out, and else rents one"
+			return "the outcome of its creation is unknown: the apply takes the instance of its key, or rents one"
 		}
 	}
 	return "not found: another one is rented"

@@ -19,6 +19,8 @@ const (
 	keyMembers = "members"
 	// keyDestroys are the slots whose instances the plan destroys, a []int. Only planned private states contain it.
 	keyDestroys = "destroys"
+	// keySearched is when an apply last searched for instances that are not in the state, a time of the API.
+	keySearched = "searched"
 )
 
 // privateMembers is what the state has to keep about the members, by slot, and users do not need.
@@ -42,6 +44,8 @@ type privateMember struct {
 	NotReady bool `json:"not_ready,omitempty"`
 	// Rejected: an apply rejected the instance and could not destroy it.
 	Rejected bool `json:"rejected,omitempty"`
+	// Key is the chosen idempotency key of a create request with an unknown outcome.
+	Key string `json:"key,omitempty"`
 }
 
 // members returns the members of one kind, lost or not, with their slot, instance id and generation only.
@@ -62,6 +66,7 @@ func (p privateMembers) complete(member *fleet.Member) bool {
 		return false
 	}
 	member.NotReady, member.Rejected, member.CreatedAt = stored.NotReady, stored.Rejected, stored.CreatedAt
+	member.Key = stored.Key
 	member.Order = rental.InstanceCreate{
 		Template: stored.Template, Image: stored.Image, DiskGB: stored.DiskGB, Type: stored.Type,
 	}
@@ -79,6 +84,7 @@ func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []flee
 			ID: member.Instance.ID, Generation: member.Generation, CreatedAt: member.CreatedAt,
 			Template: made.Template, Image: made.Image, DiskGB: made.DiskGB, Type: made.Type,
 			GPU: member.Offer.GPU, Country: member.Offer.Country, NotReady: member.NotReady, Rejected: member.Rejected,
+			Key: member.Key,
 		}
 		stored[member.Slot] = m
 	}

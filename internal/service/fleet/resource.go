@@ -12,10 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -49,12 +47,21 @@ func (r *fleetResource) engine() *fleet.Engine {
 // spec returns the description of a fleet that the state contains.
 func (r *fleetResource) spec(m model, object tfkit.Object) fleet.Spec {
 	spec := m.spec()
-	spec.ID, spec.Exists, spec.CreatedAt = m.ID.ValueString(), true, object.CreatedAt
+	spec.ID, spec.Exists = m.ID.ValueString(), true
 	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.ID}
 	if prefix := r.Meta.IdempotencyPrefix; !prefix.IsNull() {
 		spec.Chosen = lifecycle.ChosenName("fleet", prefix.ValueString(), spec.Name)
 	}
 	return spec
+}
+
+// setHistory sets what the private state contains about earlier applies.
+func setHistory(
+	ctx context.Context, private tfkit.PrivateGetter, spec *fleet.Spec, members []fleet.Member, diags *diag.Diagnostics,
+) {
+	spec.SearchedAt = tfkit.GetPrivate[time.Time](ctx, private, keySearched, diags)
+	stored := getMembers(ctx, private, diags)
+	spec.GenerationsUnknown = stored == nil || slices.ContainsFunc(members, fleet.Member.Imported)
 }
 
 // Create rents all members and waits until they are ready. Every member that exists afterwards is in the state.
@@ -67,18 +74,19 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	object := r.Meta.NewObject(ctx)
-	object.CreatedAt = r.Meta.Client.Now().UTC()
+	began := r.Meta.Client.Now().UTC()
 	plan.ID = types.StringValue(lifecycle.NewFleetID(plan.Name.ValueString()))
 	spec := r.spec(plan, object)
 	spec.Exists = false
 	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
 	plan.Instances = types.MapNull(memberType)
-	if members := result.Slots(); len(members) > 0 || !resp.Diagnostics.HasError() {
+	if members := result.Slots(); len(result.Members) > 0 || hasUnknown(members) || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(members))...)
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
 		resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
-		resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, tfkit.PrivateObject, object)...)
+		resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, keySearched, began)...)
+		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	} else {
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
 	}
@@ -123,7 +131,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 }
 
 // refresh reads the members. It reports an error if they cannot be read, or if the API finds none of them and they may
-// belong to another account. If it finds one, the account is the right one.
+// belong to another account, in which a slot with an unknown outcome must not be requested. If it finds one, the account
+// is the right one.
 func (r *fleetResource) refresh(
 	ctx context.Context, name string, members []fleet.Member, object tfkit.Object, diags *diag.Diagnostics,
 ) []fleet.Member {
@@ -132,10 +141,15 @@ func (r *fleetResource) refresh(
 		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
 		return nil
 	}
-	if len(notFound) > 0 && len(notFound) == len(memberIDs(members)) {
-		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", notFound[0], name), diags)
+	if (len(notFound) > 0 || hasUnknown(members)) && len(notFound) == len(memberIDs(members)) {
+		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("an instance of fleet %s", name), diags)
 	}
 	return now
+}
+
+// hasUnknown reports whether the outcome of the creation of a member is unknown.
+func hasUnknown(members []fleet.Member) bool {
+	return slices.ContainsFunc(members, func(m fleet.Member) bool { return m.Unknown })
 }
 
 // Update applies the changes that the plan found. Without any, it only stores the arguments.
@@ -163,12 +177,16 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	plan.ID = state.ID
 	spec := r.spec(plan, object)
+	setHistory(ctx, req.Private, &spec, members, &resp.Diagnostics)
 	protect(ctx, req.Private, members, &resp.Diagnostics)
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 	result := r.engine().Apply(ctx, spec, members, timeout)
 	plan.Instances = state.Instances
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan.withMembers(result.Slots()))...)
 	resp.Diagnostics.Append(setMembers(ctx, resp.Private, result.Slots())...)
+	if !result.SearchedAt.IsZero() {
+		resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, keySearched, result.SearchedAt)...)
+	}
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result})
 }
 
@@ -187,17 +205,16 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// In an account that may be another one, a 404 is no lag of the API.
-	var otherAccount diag.Diagnostics
-	if ids := memberIDs(members); len(ids) > 0 {
-		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("instance %s of fleet %s", ids[0], name), &otherAccount)
-	}
-	for i := range members {
-		if otherAccount.HasError() {
-			members[i].CreatedAt = time.Time{}
+	doubt := r.checkAccount(ctx, name, members, object)
+	requested := slices.Clone(members)
+	for i := range requested {
+		if doubt.HasError() { // a 404 is no lag of the API
+			requested[i].CreatedAt = time.Time{}
 		}
 	}
-	result, err := r.engine().Destroy(ctx, r.spec(state, object), members, timeout)
+	spec := r.spec(state, object)
+	setHistory(ctx, req.Private, &spec, members, &resp.Diagnostics)
+	result, err := r.engine().Destroy(ctx, spec, requested, timeout)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
 		return
@@ -209,26 +226,45 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
 	}
-	stays, found := result.Slots(), foundAny(members, result)
-	if len(result.NotFound) > 0 && !found && otherAccount.HasError() {
-		resp.Diagnostics.Append(otherAccount...)
-		stays = append(stays, result.NotFound...)
+	stays := result.Slots()
+	if doubtful := notFoundOf(members, result); doubt.HasError() && len(doubtful) > 0 {
+		resp.Diagnostics.Append(doubt...)
+		stays = append(stays, doubtful...)
 	}
 	if resp.Diagnostics.HasError() {
-		sort.Slice(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
+		sort.SliceStable(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 		resp.Diagnostics.Append(setMembers(ctx, resp.Private, stays)...)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, found)...)
+		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)
 	}
 }
 
-// foundAny reports whether the API has found a member that was to be destroyed. Then all of them belong to its account.
-func foundAny(members []fleet.Member, result fleet.Result) bool {
-	missing := append(memberIDs(slices.Concat(result.Members, result.NotFound)), result.KeptForOther...)
-	destroyed := slices.ContainsFunc(memberIDs(members), func(id string) bool { return !slices.Contains(missing, id) })
-	return destroyed || slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool {
-		e := failure.As(f.Err)
-		return e.Accepted || rental.IsConflict(e.Err)
+// checkAccount returns an error if the members may belong to another account, in which a 404 proves nothing. A member
+// that the API finds proves that the account is the right one.
+func (r *fleetResource) checkAccount(
+	ctx context.Context, name string, members []fleet.Member, object tfkit.Object,
+) (doubt diag.Diagnostics) {
+	ids := memberIDs(members)
+	if len(ids) == 0 && !hasUnknown(members) {
+		return nil
+	}
+	if r.Meta.CheckOrigin(ctx, object, tfkit.Textf("an instance of fleet %s", name), &doubt) {
+		return nil
+	}
+	if _, notFound, err := r.engine().Refresh(ctx, members); err == nil && len(notFound) < len(ids) {
+		return nil
+	}
+	return doubt
+}
+
+// notFoundOf returns the members that a destruction has not found: instances, and slots with an unknown outcome.
+func notFoundOf(members []fleet.Member, result fleet.Result) []fleet.Member {
+	in := func(list []fleet.Member, slot int) bool {
+		return slices.ContainsFunc(list, func(m fleet.Member) bool { return m.Slot == slot })
+	}
+	return slices.DeleteFunc(slices.Clone(members), func(m fleet.Member) bool {
+		missing := m.Unknown && !in(result.Recovered, m.Slot) && !in(result.Members, m.Slot)
+		return !missing && !in(result.NotFound, m.Slot)
 	})
 }
 

@@ -203,8 +203,8 @@ var memberAttributes = []struct {
 	{"id", types.StringType, "Id of the instance."},
 	{
 		"status", types.StringType, "Status of the instance: `creating`, `starting`, `running`, `stopping`, `stopped`, " +
-			"`destroying`, `destroyed`, `failed` or `outbid`. It is `unknown`, and the other attributes are null, if an " +
-			"instance may have been rented: the next apply or destroy finds out.",
+			"`destroying`, `destroyed`, `failed` or `outbid`. It is `unknown`, and `id` is null, if the outcome of the create " +
+			"request is unknown: the next apply or destroy requests the key again.",
 	},
 	{"gpu", types.StringType, "Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."},
 	{

@@ -168,9 +168,9 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 	)+ownershipCauses)
 }
 
-// ownershipCauses are the usual causes of an instance that is not lost.
-var ownershipCauses = tfinstance.OwnershipCauses("set another idempotency_key",
-	"change the key with each replacement")
+// ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken.
+const ownershipCauses = "Usual causes: a copied configuration or a second state (set another idempotency_key), a rename " +
+	"(add a moved block), create_before_destroy (change the key with each replacement)."
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e failure.Error) {
@@ -241,7 +241,7 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 	}
 }
 
-// addRecovered reports an instance that an earlier run created.
+// addRecovered reports an instance that was rented before under the key.
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely " +
 		"by a killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +

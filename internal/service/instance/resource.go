@@ -259,10 +259,11 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	defer cancel()
 	// In an account that may be another one, a 404 is no lag of the API.
 	var otherAccount diag.Diagnostics
+	createdAt := object.CreatedAt
 	if !r.Meta.CheckOrigin(waitCtx, object, tfkit.Textf("instance %s", id), &otherAccount) {
-		object.CreatedAt = time.Time{}
+		createdAt = time.Time{}
 	}
-	accepted, err := r.Meta.Lifecycle.Destroy(waitCtx, id, object.CreatedAt)
+	accepted, err := r.Meta.Lifecycle.Destroy(waitCtx, id, createdAt)
 	switch {
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
