@@ -348,8 +348,8 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 func addMaybeOther(diags *diag.Diagnostics, name, id string) {
 	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
 		"chosen key. Another state with the same idempotency_prefix can have rented it, so that it was not destroyed. If it "+
-		"is this fleet's, import it as an instance, destroy that, and run again. Otherwise run `terraform state rm "+
-		"ADDRESS` (or `tofu state rm ADDRESS`) for the fleet.", name)
+		"is this fleet's, import it as an instance, destroy that, and run again; or, within recover_within, run `terraform "+
+		"untaint ADDRESS` if the fleet is tainted, and apply. Otherwise run `terraform state rm ADDRESS` for the fleet.", name)
 	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
 		text += "\n\n" + block
 	}

@@ -190,3 +190,16 @@ func TestAccFleet_unknownOutcome(t *testing.T) {
 		})
 	}
 }
+
+// What a creation with allocation = "all" has rented is destroyed when it fails, and no fleet is left in the state.
+func TestAccFleet_rolledBackCreation(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	env := acctest.Start(t, acctest.ChoosesOffers())
+	w := env.Workspace(env.Config(config(2, `allocation = "all"`, ready, `timeouts = { create = "3s" }`)))
+	output, err := w.Try("apply", "-auto-approve", "-no-color")
+	contains(t, output, "destroyed 2 members that it had created")
+	if left := w.Run("state", "list"); err == nil || left != "" || env.NothingLeft("instances") != nil {
+		t.Errorf("%v, in the state: %q", err, left)
+	}
+}

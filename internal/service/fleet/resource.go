@@ -141,7 +141,8 @@ func (r *fleetResource) refresh(
 		tfkit.AddAPIError(diags, tfkit.Textf("read the members of fleet %s", name), err)
 		return nil
 	}
-	if (len(notFound) > 0 || hasUnknown(members)) && len(notFound) == len(memberIDs(members)) {
+	known := object.Token != "" // the state contains the account
+	if (len(notFound) > 0 || hasUnknown(members) && known) && len(notFound) == len(memberIDs(members)) {
 		r.Meta.CheckOrigin(ctx, object, tfkit.Textf("an instance of fleet %s", name), diags)
 	}
 	return now
@@ -245,8 +246,8 @@ func (r *fleetResource) checkAccount(
 	ctx context.Context, name string, members []fleet.Member, object tfkit.Object,
 ) (doubt diag.Diagnostics) {
 	ids := memberIDs(members)
-	if len(ids) == 0 && !hasUnknown(members) {
-		return nil
+	if len(ids) == 0 && (!hasUnknown(members) || object.Token == "") {
+		return nil // a tainted fleet without any instance must not be an error for ever
 	}
 	if r.Meta.CheckOrigin(ctx, object, tfkit.Textf("an instance of fleet %s", name), &doubt) {
 		return nil
@@ -263,7 +264,8 @@ func notFoundOf(members []fleet.Member, result fleet.Result) []fleet.Member {
 		return slices.ContainsFunc(list, func(m fleet.Member) bool { return m.Slot == slot })
 	}
 	return slices.DeleteFunc(slices.Clone(members), func(m fleet.Member) bool {
-		missing := m.Unknown && !in(result.Recovered, m.Slot) && !in(result.Members, m.Slot)
+		failed := slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool { return f.Slot == m.Slot })
+		missing := m.Unknown && !failed && !in(result.Recovered, m.Slot) && !in(result.Members, m.Slot)
 		return !missing && !in(result.NotFound, m.Slot)
 	})
 }

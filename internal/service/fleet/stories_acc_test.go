@@ -289,7 +289,8 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+started`),
 	}, resource.TestStep{Config: limited + config(1)})
 	for _, request := range env.Requests() {
-		if request.Method == "POST" && request.Status >= 400 {
+		probe := request.Status == 404 // a destruction requests the keys of free slots
+		if request.Method == "POST" && request.Status >= 400 && !probe {
 			t.Errorf("%s %s: %d", request.Method, request.Path, request.Status)
 		}
 	}
