@@ -20,8 +20,8 @@ const (
 	// Interrupted: the context ended first, with Err. A wait for offers sets Offers. A wait for an instance sets Last, the
 	// error of the last read or nil, and Missing.
 	Interrupted Kind = "interrupted"
-	// OutcomeUnknown: an instance may have been rented under Key, which is that of Generation. Err is the error of the last
-	// request. If ConfiguredKey is not empty, a creation needs it as the configured key to find the instance. It finds an
+	// OutcomeUnknown: an instance may have been rented under Key, which is that of Generation. Err is the error of the
+	// last request. If ConfiguredKey is not empty, a creation needs it as the configured key to find the instance. It finds an
 	// instance up to the age Within.
 	OutcomeUnknown Kind = "the outcome of the create request is unknown"
 	// NoOffer: no offer could be rented: see Offers. Last is about the last offer or the last list, or nil.

@@ -92,8 +92,8 @@ func TestDestroy_FindsWhatTheListLacks(t *testing.T) {
 	})
 }
 
-// A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a chosen
-// seed, and the API accepts the keys of destroyed instances again. The next apply finds the new instance.
+// A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a
+// chosen seed, and the API accepts the keys of destroyed instances again. The next apply finds the new instance.
 func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
 		for _, destroys := range []bool{false, true} {

@@ -23,8 +23,8 @@ type Owners struct {
 }
 
 // Claim records that an object has an instance. If another object has it, Claim returns that object and false. The
-// object without a token is a tainted one that is destroyed: Terraform does not pass its private state to Delete. Another
-// object can have its instance only if it has taken it.
+// object without a token is a tainted one that is destroyed: Terraform does not pass its private state to Delete.
+// Another object can have its instance only if it has taken it.
 func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

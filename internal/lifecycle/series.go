@@ -7,8 +7,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// lookupOnly is the offer of a request that must not rent. The API has no such offer, but it returns the instance that was
-// rented under the key.
+// lookupOnly is the offer of a request that must not rent. The API has no such offer, but it returns the instance that
+// was rented under the key.
 const lookupOnly = "none"
 
 // request rents from an offer, or returns the instance that was rented under the key before. If that instance is

@@ -118,9 +118,8 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				proxy.Set(emptyAccount("usr_same")...)
 				return after
 			}
-			after := tainted
 			if kind != "gpurent_fleet" { // it reads its members first
-				after = failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
+				after := failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
 				after, diags = configured(t, arguments(env)).Destroy(after)
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
 					t.Errorf("the deletion of an object that was never found: %s", text)
@@ -130,7 +129,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			if collections[kind] != "" {
 				response = acctest.Refuse(409, "conflict")
 			}
-			after = failsAfter("a deletion that the API has accepted or refused", response)
+			after := failsAfter("a deletion that the API has accepted or refused", response)
 			after, diags = configured(t, arguments(env)).Destroy(after)
 			if text := texts(diags); !after.State.IsNull() || text != "" {
 				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)

@@ -311,7 +311,8 @@ func memberLines(members []fleet.Member, now time.Time) tfkit.Text {
 
 func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member, now time.Time) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryAlsoDestroyed, name), tfkit.Textf("An interrupted apply rented %s "+
-		"under the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+memberLines(members, now))
+		"under the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+
+		memberLines(members, now))
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
@@ -349,7 +350,8 @@ func addMaybeOther(diags *diag.Diagnostics, name, id string) {
 	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
 		"chosen key. Another state with the same idempotency_prefix can have rented it, so that it was not destroyed. If it "+
 		"is this fleet's, import it as an instance, destroy that, and run again; or, within recover_within, run `terraform "+
-		"untaint ADDRESS` if the fleet is tainted, and apply. Otherwise run `terraform state rm ADDRESS` for the fleet.", name)
+		"untaint ADDRESS` if the fleet is tainted, and apply. Otherwise run `terraform state rm ADDRESS` for the fleet.",
+		name)
 	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
 		text += "\n\n" + block
 	}

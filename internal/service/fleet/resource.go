@@ -131,8 +131,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 }
 
 // refresh reads the members. It reports an error if they cannot be read, or if the API finds none of them and they may
-// belong to another account, in which a slot with an unknown outcome must not be requested. If it finds one, the account
-// is the right one.
+// belong to another account, in which a slot with an unknown outcome must not be requested. If it finds one, the
+// account is the right one.
 func (r *fleetResource) refresh(
 	ctx context.Context, name string, members []fleet.Member, object tfkit.Object, diags *diag.Diagnostics,
 ) []fleet.Member {

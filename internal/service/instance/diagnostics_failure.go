@@ -169,8 +169,8 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 }
 
 // ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken.
-const ownershipCauses = "Usual causes: a copied configuration or a second state (set another idempotency_key), a rename " +
-	"(add a moved block), create_before_destroy (change the key with each replacement)."
+const ownershipCauses = "Usual causes: a copied configuration or a second state (set another idempotency_key), a " +
+	"rename (add a moved block), create_before_destroy (change the key with each replacement)."
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e failure.Error) {
