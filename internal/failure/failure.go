@@ -21,8 +21,8 @@ const (
 	// error of the last read or nil, and Missing.
 	Interrupted Kind = "interrupted"
 	// OutcomeUnknown: an instance may have been rented under Key, which is that of Generation. Err is the error of the
-	// last request. If ConfiguredKey is not empty, a creation needs it as the configured key to find the instance. It finds an
-	// instance up to the age Within.
+	// last request. If ConfiguredKey is not empty, a creation needs it as the configured key to find the instance. It
+	// finds an instance up to the age Within.
 	OutcomeUnknown Kind = "the outcome of the create request is unknown"
 	// NoOffer: no offer could be rented: see Offers. Last is about the last offer or the last list, or nil.
 	NoOffer Kind = "no offer could be rented"
