@@ -179,7 +179,7 @@ func TestAccOwnership(t *testing.T) {
 				s.same()
 				return
 			case s.young:
-				s.run(s.state, applyAll, taken, "1 instance no longer exists")
+				s.run(s.state, applyAll, taken, "Object no longer exists")
 				s.same()
 				return
 			}

@@ -82,7 +82,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			}
 			otherKey["base_url"] = env.BaseURL
 			after, diags = configured(t, otherKey).Refresh(found)
-			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, "no longer exists: "+created.Text("id")) {
+			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, created.Text("id")+". It leaves the state") {
 				t.Errorf("the refresh in its own account: %s", text)
 			}
 		})
@@ -480,7 +480,7 @@ func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 		"id": "key_1", "name": "k", "scopes": []any{"user:read"},
 	})
 	after, diags := p.Refresh(acctest.Object{Type: kind, State: state})
-	const want = "1 expired API key no longer exists: key_1"
+	const want = "for expired API key key_1."
 	if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
 		t.Errorf("in the state: %t: %s", !after.State.IsNull(), text)
 	}

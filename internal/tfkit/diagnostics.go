@@ -19,7 +19,7 @@ const (
 	summarySeveralWith   = "Several %ss have this %s"
 	summaryNoneWith      = "No %s with this %s"
 	summaryOtherOrigin   = "Cannot find %s in this account"
-	summaryMissing       = "Objects no longer exist"
+	summaryMissing       = "Object no longer exists"
 	summaryUnchecked     = "New resources were not checked"
 	summaryInvalidValue  = "Invalid Attribute Value"
 )
@@ -84,27 +84,16 @@ func addOtherKey(diags *diag.Diagnostics, what Text, now Origin) {
 		originAdvice)
 }
 
-// maxMissing is the maximum number of ids of a kind in the warning.
-const maxMissing = 100
-
-// missingText describes objects of a kind.
-func missingText(kind Text, ids []string) Text {
-	text := Textf("%d %ss no longer exist: ", len(ids), kind)
-	if len(ids) == 1 {
-		text = Textf("1 %s no longer exists: ", kind)
-	}
-	return text + joined(ids, ", ", maxMissing) + ".\n"
-}
-
 func addUnchecked(diags *diag.Diagnostics, err error) {
 	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check templates, offers, names and "+
 		"the balance for new resources. An apply needs the API: check base_url, the network and the proxy, then plan "+
 		"again.", err))
 }
 
-func addMissing(diags *diag.Diagnostics, all Text) {
-	AddWarning(diags, Summaryf(summaryMissing), all+"The API returned \"not found\" or \"destroyed\" for them. They "+
-		"leave the state. The plan creates again what the configuration contains.")
+// AddMissing warns that an object no longer exists. The CLIs group warnings with the same summary.
+func AddMissing(diags *diag.Diagnostics, kind Text, id string) {
+	AddWarning(diags, Summaryf(summaryMissing), Textf("The API returned \"not found\" or \"destroyed\" for %s %s. It "+
+		"leaves the state. The plan creates it again if the configuration contains it.", kind, id))
 }
 
 // addInvalidValue has the summary of the errors of the framework's validators.
@@ -116,7 +105,7 @@ func addInvalidValue(diags *diag.Diagnostics, at path.Path, description Text) {
 func addSkipped(diags *diag.Diagnostics, kind Text, entries []string) {
 	AddWarning(diags, Summaryf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
 		"provider cannot read. They were left out:\n  %s\n\nUpdate the provider if there is a newer version, or contact the "+
-		"service's support.", len(entries), joined(entries, "\n  ", maxListed)))
+		"service's support.", len(entries), joined(entries, "\n  ")))
 }
 
 // addSeveralFound reports that several objects have a value of an argument.
@@ -127,7 +116,7 @@ func addSeveralFound(diags *diag.Diagnostics, kind Text, argument, other string,
 	}
 	AddAttributeError(diags, path.Root(argument), Summaryf(summarySeveralWith, kind, argument),
 		Textf("Set %s instead of %s, or delete what you do not need:\n  %s", other, argument,
-			joined(lines, "\n  ", maxListed)))
+			joined(lines, "\n  ")))
 }
 
 // addNoneFound reports that no object has a value of an argument.

@@ -47,7 +47,6 @@ type Meta struct {
 	Spending  *spending.Account
 
 	account rental.Cached[rental.User]
-	missing missingObjects
 }
 
 // WarnUnchecked warns that the checks of a new resource could not reach the API. It ignores all other errors: the API

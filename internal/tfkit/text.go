@@ -45,17 +45,17 @@ func sanitizeArgument(argument any) any {
 const maxListed = 10
 
 // List returns the first elements of a list, separated by commas.
-func List(elements []string) Text { return joined(elements, ", ", maxListed) }
+func List(elements []string) Text { return joined(elements, ", ") }
 
-// joined returns the first elements of a list, at most limit, and counts the others.
-func joined(elements []string, separator Text, limit int) (text Text) {
-	for i, element := range elements[:min(len(elements), limit)] {
+// joined returns the first elements of a list and counts the others.
+func joined(elements []string, separator Text) (text Text) {
+	for i, element := range elements[:min(len(elements), maxListed)] {
 		if i > 0 {
 			text += separator
 		}
 		text += Text(rental.Printable(element, maxArgument))
 	}
-	if more := len(elements) - limit; more > 0 {
+	if more := len(elements) - maxListed; more > 0 {
 		text += separator + Textf("… and %d more", more)
 	}
 	return text

@@ -68,7 +68,7 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		r.RemoveMissing(ctx, req, resp, "API key", id, r.Meta.Cache.APIKeys.Lag())
 	case key.ExpiresAt != nil && !key.ExpiresAt.After(r.Meta.Client.Now()):
 		resp.State.RemoveResource(ctx)
-		r.Meta.WarnMissing(ctx, "expired API key", id, &resp.Diagnostics)
+		tfkit.AddMissing(&resp.Diagnostics, "expired API key", id)
 	default:
 		var diags diag.Diagnostics
 		state.keyModel, diags = fromAPI(ctx, state.keyModel, key)

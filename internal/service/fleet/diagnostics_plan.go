@@ -85,9 +85,6 @@ func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, tot
 	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
-// maxOthers is the maximum number of instances in the warning about names.
-const maxOthers = 5
-
 // addOtherMembers describes instances with the names of members.
 func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {
 	var burn int64
@@ -96,14 +93,11 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		names = append(names, fmt.Sprintf("%s (%s)", inst.ID, inst.NameString()))
 		burn += inst.BurnKopH()
 	}
-	if more := len(names) - maxOthers; more > 0 {
-		names = append(names[:maxOthers], fmt.Sprintf("%d more", more))
-	}
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf(
 		"This fleet does not have these active instances, which cost %s: %s. If an interrupted apply of this fleet rented "+
 			"them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys them. Others "+
 			"stay as they are: see `terraform-provider-gpurent unmanaged`.",
-		tfkit.HourlyRubles(burn), names))
+		tfkit.HourlyRubles(burn), tfkit.List(names)))
 }
 
 func addNullQuery(diags *diag.Diagnostics, index int) {

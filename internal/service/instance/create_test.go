@@ -214,7 +214,7 @@ func TestCreate_DestroyedMeanwhile(t *testing.T) {
 	})))
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags, "no longer exists", "the apply creates another")
-	expectDiags(t, "the refresh", tf.refresh(inst), "1 instance no longer exists")
+	expectDiags(t, "the refresh", tf.refresh(inst), "Object no longer exists")
 	tf.mustApply(nil, configWithKey("a"))
 }
 

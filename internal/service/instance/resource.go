@@ -137,7 +137,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	case inst.Destroyed():
 		resp.State.RemoveResource(ctx)
-		r.Meta.WarnMissing(ctx, "instance", id, &resp.Diagnostics)
+		tfkit.AddMissing(&resp.Diagnostics, "instance", id)
 		return
 	}
 	object := r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
