@@ -22,8 +22,8 @@ const (
 	diskGB = 20
 )
 
-// fleetOf returns a configuration with a fleet. The arguments are those of the provider.
-func fleetOf(arguments string, size, diskGB int) string {
+// fleetConfig returns a configuration with a fleet. The arguments are those of the provider.
+func fleetConfig(arguments string, size, diskGB int) string {
 	return provider(arguments) + fmt.Sprintf(`
 resource "gpurent_fleet" "crash" {
   name            = "crash"
@@ -47,7 +47,7 @@ func TestAccCrashMatrix_fleetWithPrefix(t *testing.T) { testFleet(t, `idempotenc
 func testFleet(t *testing.T, arguments string) {
 	t.Helper()
 	destroy := []string{"-destroy"}
-	config := func(size int) string { return fleetOf(arguments, size, diskGB) }
+	config := func(size int) string { return fleetConfig(arguments, size, diskGB) }
 	existing := func(size int) func(*cell) {
 		return func(c *cell) { c.create(config(size)) }
 	}
@@ -125,7 +125,7 @@ func testFleet(t *testing.T, arguments string) {
 				return strings.NewReplacer(`"pytorch"`, `"ubuntu"`, `"rolling"`, `"replace"`).Replace(config(change.size))
 			}
 		} else if change.updates {
-			tb.config = func() string { return fleetOf(arguments, change.size, 2*diskGB) }
+			tb.config = func() string { return fleetConfig(arguments, change.size, 2*diskGB) }
 		}
 		if change.prepare != nil {
 			tb.prepare = func(c *cell) {

@@ -58,8 +58,8 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 
 // probe finds instances that the list lacks, because it lags or omits names: of the lowest free slots, and in a
 // destruction also beyond the size. An apply fills slots one after the other until the first one has an instance, so
-// that the lowest free slot shows whether there is any. An apply that knows the generations of its slots requests their
-// keys when it fills them.
+// that the lowest free slot shows whether there is any. With the generations of its slots, an apply requests their keys
+// when it fills them.
 func (r *run) probe(ctx context.Context, destroys bool) {
 	isFree := func(slot int) bool { return r.members[slot].Lost() && r.failures[slot].Err == nil && !r.ofOther[slot] }
 	var free []int

@@ -29,7 +29,7 @@ func (m *Manager) Recover(ctx context.Context, order Order) (Rented, error) {
 	return rented, orInterrupted(ctx, err)
 }
 
-// orInterrupted returns err, or that the context ended. An unknown outcome says more.
+// orInterrupted returns err, or that the context ended. An unknown outcome stays.
 func orInterrupted(ctx context.Context, err error) error {
 	if end := ctx.Err(); end != nil && errors.Is(err, end) && failure.KindOf(err) != failure.OutcomeUnknown {
 		return &failure.Error{Kind: failure.Interrupted, Err: end}
@@ -98,7 +98,7 @@ func (c *converger) checkTerms(ctx context.Context, order Order, rented Rented) 
 	return excess
 }
 
-// discard destroys an instance because of reason, or stops one that this creation may not have rented, also after an
+// discard destroys an instance because of reason, or stops one that this creation may not have rented, even after an
 // interruption.
 func (m *Manager) discard(ctx context.Context, rented *Rented, reason *failure.Error) {
 	ctx, stop := rental.Detached(ctx)

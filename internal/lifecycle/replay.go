@@ -13,8 +13,8 @@ import (
 const ClockTolerance = time.Minute
 
 // checkReplay decides what to do with an instance that was rented before under the key. If it is destroyed, used is
-// true, and the next key is for another instance. A key of a random seed proves that the instance belongs to this creation.
-// Under a chosen seed, it is an error if someone else may have the instance: nothing is changed.
+// true, and the next key is for another instance. A key of a random seed proves that the instance belongs to this
+// creation. Under a chosen seed, it is an error if someone else may have the instance: nothing is changed.
 func (c *creation) checkReplay(ctx context.Context, rented *Rented) (used bool, err error) {
 	if c.Seed.kind == single {
 		return false, nil

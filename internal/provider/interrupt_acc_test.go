@@ -102,7 +102,7 @@ func TestAccInterrupt_atTheRequestLimit(t *testing.T) {
 
 var unavailable = acctest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")
 
-// The destruction of tainted objects that is interrupted can be continued, also if the API has forgotten the servers by
+// The destruction of tainted objects that is interrupted can be continued, even if the API has forgotten the servers by
 // then: Terraform passes no private state to it, but stores what it returns.
 func TestAccInterrupt_destroyOfTaintedObjects(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,8 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			}
 			otherKey["base_url"] = env.BaseURL
 			after, diags = configured(t, otherKey).Refresh(found)
-			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, created.Text("id")+". It leaves the state") {
+			want := created.Text("id") + ". It leaves the state"
+			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
 				t.Errorf("the refresh in its own account: %s", text)
 			}
 		})
