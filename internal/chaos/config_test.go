@@ -15,8 +15,8 @@ type serverConfig struct {
 	idempotencyKey bool
 }
 
-// configuration is a whole configuration. With kills it has only the fleet, because a kill can lose everything that has
-// no idempotency key.
+// configuration is a whole configuration. With kills it has only the fleet, with idempotency_prefix, because a kill can
+// lose everything that has no chosen idempotency key.
 type configuration struct {
 	kills      bool
 	servers    map[string]*serverConfig
@@ -140,14 +140,19 @@ func (c *configuration) provider(baseURL, apiKey string) string {
 	if c.shortTimeout {
 		timeout = "600ms"
 	}
+	prefix := ""
+	if c.kills { // else nothing finds what a killed creation of a fleet has rented
+		prefix = `idempotency_prefix = "chaos"`
+	}
 	return fmt.Sprintf(`provider "gpurent" {
   base_url        = %q
   api_key         = %q
   poll_interval   = "1ms"
   max_retries     = %d
   request_timeout = %q
+  %s
 }
-`, baseURL, apiKey, c.maxRetries, timeout)
+`, baseURL, apiKey, c.maxRetries, timeout, prefix)
 }
 
 const sshKeyBlock = `resource "gpurent_ssh_key" "own" {
