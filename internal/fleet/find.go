@@ -34,9 +34,10 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 	began := r.Lifecycle.Client.Now()
 	slots := map[int]bool{}
 	for slot, member := range r.members {
-		slots[slot] = member.Unknown
+		if member.Unknown {
+			slots[slot] = true
+		}
 	}
-	maps.DeleteFunc(slots, func(_ int, unknown bool) bool { return !unknown })
 	listed, err := r.List(ctx, r.Name)
 	for _, named := range listed {
 		if r.mayBeOwn(named) {

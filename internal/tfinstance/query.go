@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -47,11 +46,7 @@ func (a Arguments) Queries(objects []attr.Value) (queries []rental.OfferQuery) {
 
 // QueryForGPU returns a query that selects a GPU model and a number of GPUs.
 func QueryForGPU(ctx context.Context, slug string, gpus int64) types.Object {
-	filters := map[string]attr.Value{}
-	for name, kind := range QueryType {
-		null := tftypes.NewValue(kind.TerraformType(ctx), nil)
-		filters[name], _ = kind.ValueFromTerraform(ctx, null) //nolint:errcheck // every type has a null
-	}
+	filters := tfkit.NullAttributes(ctx, QueryType).Attributes()
 	filters["gpu"] = types.SetValueMust(types.StringType, []attr.Value{types.StringValue(slug)})
 	if slices.Contains(tfkit.GPUCounts, gpus) {
 		filters["num_gpus"] = types.SetValueMust(types.Int64Type, []attr.Value{types.Int64Value(gpus)})

@@ -1,6 +1,8 @@
 package tfinstance
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -16,7 +18,7 @@ var (
 	URLType   = types.ObjectType{AttrTypes: AttributeTypes(Attributes()["urls"])}
 )
 
-var noSSH = tfkit.NullAttributes(SSHType)
+var noSSH = tfkit.NullAttributes(context.Background(), SSHType)
 
 // AttributeTypes returns the types of the attributes of an object, or of the objects in a list.
 func AttributeTypes(attribute interface{ GetType() attr.Type }) map[string]attr.Type {

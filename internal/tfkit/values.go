@@ -76,10 +76,9 @@ func ValueOrPrior(now, prior types.String) types.String {
 
 // NullAttributes returns an object whose attributes are null. A computed object is never null, because Terraform
 // rejects a reference to an attribute of a null object, also in a destroy.
-func NullAttributes(kinds map[string]attr.Type) types.Object {
+func NullAttributes(ctx context.Context, kinds map[string]attr.Type) types.Object {
 	values := make(map[string]attr.Value, len(kinds))
 	for name, kind := range kinds {
-		ctx := context.Background()
 		null, err := kind.ValueFromTerraform(ctx, tftypes.NewValue(kind.TerraformType(ctx), nil))
 		if err != nil {
 			panic(err) // every type has a null value

@@ -143,8 +143,7 @@ func destroyedSlots(changes []fleet.Change) (slots []int) {
 // planComputed plans the computed attributes: the prior values, or unknown ones if an apply changes a member.
 func planComputed(state model, plan *model, members []fleet.Member, changes []fleet.Change) {
 	plan.ID = state.ID
-	unknown := slices.ContainsFunc(members, func(m fleet.Member) bool { return m.Unknown })
-	if len(changes) > 0 || unknown || argumentsUnknown(*plan) {
+	if len(changes) > 0 || hasUnknown(members) || argumentsUnknown(*plan) {
 		plan.Instances = types.MapUnknown(memberType)
 		plan.Ready, plan.RunningKopH = types.Int64Unknown(), types.Int64Unknown()
 		plan.Hosts, plan.SSHConfig = types.ListUnknown(types.StringType), types.StringUnknown()

@@ -57,10 +57,10 @@ func (r *fleetResource) spec(m model, object tfkit.Object) fleet.Spec {
 
 // setHistory sets what the private state contains about earlier applies.
 func setHistory(
-	ctx context.Context, private tfkit.PrivateGetter, spec *fleet.Spec, members []fleet.Member, diags *diag.Diagnostics,
+	ctx context.Context, private tfkit.PrivateGetter, stored privateMembers, spec *fleet.Spec, members []fleet.Member,
+	diags *diag.Diagnostics,
 ) {
 	spec.SearchedAt = tfkit.GetPrivate[time.Time](ctx, private, keySearched, diags)
-	stored := getMembers(ctx, private, diags)
 	spec.GenerationsUnknown = stored == nil || slices.ContainsFunc(members, fleet.Member.Imported)
 }
 
@@ -178,7 +178,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	plan.ID = state.ID
 	spec := r.spec(plan, object)
-	setHistory(ctx, req.Private, &spec, members, &resp.Diagnostics)
+	setHistory(ctx, req.Private, private, &spec, members, &resp.Diagnostics)
 	protect(ctx, req.Private, members, &resp.Diagnostics)
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 	result := r.engine().Apply(ctx, spec, members, timeout)
@@ -214,7 +214,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		}
 	}
 	spec := r.spec(state, object)
-	setHistory(ctx, req.Private, &spec, members, &resp.Diagnostics)
+	setHistory(ctx, req.Private, private, &spec, members, &resp.Diagnostics)
 	result, err := r.engine().Destroy(ctx, spec, requested, timeout)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)

@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -12,7 +14,7 @@ import (
 
 var (
 	rentedOfferType = tfinstance.AttributeTypes(rentedOfferAttribute())
-	noRentedOffer   = tfkit.NullAttributes(rentedOfferType)
+	noRentedOffer   = tfkit.NullAttributes(context.Background(), rentedOfferType)
 )
 
 // rentedOfferAttribute describes the server at the time of the creation.
