@@ -112,7 +112,6 @@ func (r *run) test() {
 		r.logf("--- event: %s", r.event())
 	}
 	r.undoEvents()
-	r.config.fleet["max_total_kop_h"] = ""
 	if !r.converge() {
 		r.Errorf("%d applies without faults failed", attempts)
 	}
@@ -147,10 +146,6 @@ func (r *run) apply() (string, error) {
 
 func (r *run) configure() {
 	r.workspace.Configure(r.config.provider(r.env.BaseURL, r.env.APIKey) + r.config.resources())
-	r.recorder.setCap(r.config.fleetNumber("max_total_kop_h"))
-	if slices.ContainsFunc(r.env.Quirks(), func(name string) bool { return strings.HasPrefix(name, "price-moves-") }) {
-		r.recorder.setCap(0) // the new price is not known before the request
-	}
 }
 
 func (r *run) logOutput(command, output string, err error) {
@@ -269,7 +264,7 @@ func (r *run) checkNothingLost() {
 // checkServers holds after the configuration has converged: the servers in the state are the existing ones, as many as
 // the configuration has, in a stable status.
 func (r *run) checkServers() {
-	live, want := r.live(), len(r.config.servers)+int(r.config.fleetNumber("size"))
+	live, want := r.live(), len(r.config.servers)+r.config.size()
 	if len(live) != want || len(r.saved()) != want {
 		r.Errorf("%d servers exist, %d are in the state, and %d in the configuration", len(live), len(r.saved()), want)
 	}

@@ -38,7 +38,7 @@ func newConfiguration(rng *rand.Rand) *configuration {
 	c.fleet = map[string]string{
 		"name": `"` + fleetName + `"`, "size": pickOne(rng, "1", "2", "4"), "disk_gb": "60",
 		"template": pickOne(rng, `"pytorch"`, `"ubuntu"`), "type": pickOne(rng, `"on_demand"`, `"interruptible"`),
-		"offer_queries": pickOne(rng, `[{}]`, `[{ gpu = ["rtx_4090"] }, {}]`), "max_total_kop_h": pickOne(rng, "", "8000"),
+		"offer_queries": pickOne(rng, `[{}]`, `[{ gpu = ["rtx_4090"] }, {}]`),
 	}
 	if c.kills {
 		c.maxRetries = 3 // else most of the applies end before the kill
@@ -55,22 +55,19 @@ const fleetName = "fleet"
 
 // changeFleet changes the fleet between two applies and returns a description.
 func (c *configuration) changeFleet(rng *rand.Rand) string {
-	argument := pickOne(rng, "size", "size", "size", "on_outbid", "max_total_kop_h", "desired_state", "allocation",
-		"shrink")
+	argument := pickOne(rng, "size", "size", "size", "on_outbid", "desired_state", "allocation")
 	c.fleet[argument] = pickOne(rng, map[string][]string{
 		"size":            {"0", "1", "2", "3", "4"},
 		"on_outbid":       {`"restart"`, `"keep"`, `"replace"`},
-		"max_total_kop_h": {"", "4000", "8000", "16000"},
 		"desired_state":   {`"running"`, `"stopped"`},
 		"allocation":      {`"any"`, `"all"`},
-		"shrink":          {`"highest_slot"`, `"most_expensive"`},
 	}[argument]...)
 	return fmt.Sprintf("%s: %s = %s", fleetName, argument, c.fleet[argument])
 }
 
-// fleetNumber returns the value of a numeric argument of the fleet, 0 without one.
-func (c *configuration) fleetNumber(argument string) (n int64) {
-	n, _ = strconv.ParseInt(c.fleet[argument], 10, 64) //nolint:errcheck // then it is 0
+// size returns the size of the fleet.
+func (c *configuration) size() (n int) {
+	n, _ = strconv.Atoi(c.fleet["size"]) //nolint:errcheck // it is a number
 	return n
 }
 

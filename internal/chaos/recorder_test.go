@@ -17,9 +17,8 @@ type recorder struct {
 	servers map[string]string // the last id of each idempotency key
 	secrets acctest.Secrets
 
-	members    map[string]member // active members of the fleet, by id
+	members    map[string]string // names of the active members of the fleet, by id
 	destroyed  map[string]bool   // by id. A response to a repeated creation can contain them
-	capKopH    int64             // highest sum of their prices; 0 for no check
 	violations []string
 
 	countdown     int    // write requests until kill is called; 0 for never
@@ -27,23 +26,10 @@ type recorder struct {
 	kill          func() // kills processes of the command
 }
 
-// member is an active member of the fleet.
-type member struct {
-	name string
-	kopH int64
-}
-
 func newRecorder() *recorder {
 	return &recorder{
-		servers: map[string]string{}, members: map[string]member{}, destroyed: map[string]bool{},
+		servers: map[string]string{}, members: map[string]string{}, destroyed: map[string]bool{},
 	}
-}
-
-// setCap sets the highest sum of the prices of the fleet. 0 ends the check.
-func (r *recorder) setCap(kopH int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.capKopH = kopH
 }
 
 // killAt calls kill at the n-th write request from now on, before or after its work; never for 0.
@@ -73,34 +59,23 @@ func (r *recorder) takeViolations() []string {
 }
 
 // instance is an instance in a response.
-type instance struct {
-	ID, Slug, Name, Status string
-	Price                  struct {
-		RunningKopH int64 `json:"running_kop_h"`
-	}
-}
+type instance struct{ ID, Slug, Name, Status string }
 
-// active records a member of the fleet that was created or started. No other instance may be in its slot, and the fleet
-// must stay within its cap. The lock is held.
+// active records a member of the fleet that was created or started. No other instance may be in its slot. The lock is
+// held.
 func (r *recorder) active(i instance) {
 	if !strings.HasPrefix(i.Name, fleetName+"-") || r.destroyed[i.ID] ||
 		i.Status == "destroying" || i.Status == "destroyed" {
 		return
 	}
-	if known, found := r.members[i.ID]; found && known.kopH == i.Price.RunningKopH {
-		return // the response was repeated, or the price of the start is the same
+	if r.members[i.ID] != "" {
+		return // the response was repeated, or the member was started
 	}
-	r.members[i.ID] = member{i.Name, i.Price.RunningKopH}
-	total := int64(0)
+	r.members[i.ID] = i.Name
 	for id, other := range r.members {
-		total += other.kopH
-		if other.name == i.Name && id != i.ID {
+		if other == i.Name && id != i.ID {
 			r.violations = append(r.violations, fmt.Sprintf("%s and %s are both %s", id, i.ID, i.Name))
 		}
-	}
-	if r.capKopH > 0 && total > r.capKopH {
-		r.violations = append(r.violations, fmt.Sprintf("with %s (%s), the fleet costs %d kopecks per hour, above %d",
-			i.Name, i.ID, total, r.capKopH))
 	}
 }
 

@@ -148,7 +148,7 @@ func TestCompare_Caps(t *testing.T) {
 
 // A fleet may rent and destroy at most the members of the review.
 func TestCompare_Fleets(t *testing.T) {
-	const caps = `"max_price_kop_h": 5000, "max_total_kop_h": 20000`
+	const caps = `"max_price_kop_h": 5000`
 	fleet := func(size int, caps string, members ...string) string {
 		for slot := range members {
 			members[slot] = fmt.Sprintf(`"%d": {"id": "ins_%d", "status": "%s",
@@ -182,25 +182,15 @@ func TestCompare_Fleets(t *testing.T) {
 		"destroys instead of rents": {change(two, fleet(1, caps)), change(two, fleet(3, caps)), "the review: size"},
 		"another template":          {change(two, other("pytorch", "x")), change(two, fleet(3, caps)), "review: template"},
 		"another query":             {change(two, other("rtx_4090", "x")), change(two, fleet(3, caps)), "review: offer_q"},
-		"a higher total":            {change(two, fleet(2, `"max_total_kop_h": 30000`)), none, "update is not in the review"},
-		"a higher cap in the same total": {
-			change(two, fleet(3, `"max_price_kop_h": 9000, "max_total_kop_h": 15000`)), change(two, fleet(3, caps)),
-			"max_price_kop_h is higher",
-		},
-		"a higher cap in a total that stays": {
-			change(fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 9000`, "running", "running"),
-				fleet(2, `"max_price_kop_h": 6000, "max_total_kop_h": 9000`)), none, "update is not in the review",
-		},
-		"a higher total of a cap that stays": {
-			change(fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 8000`, "running", "running"),
-				fleet(2, `"max_price_kop_h": 5000, "max_total_kop_h": 9000`)), none, "update is not in the review",
+		"a higher cap": {
+			change(two, fleet(3, `"max_price_kop_h": 9000`)), change(two, fleet(3, caps)), "the price cap is 27000",
 		},
 		"a growth after a reviewed shrink": {
 			change(fleet(1, `"max_price_kop_h": 5000`, "running"), fleet(3, `"max_price_kop_h": 5000`)),
 			change(fleet(5, `"max_price_kop_h": 5000`, "running", "running", "running", "running", "running"),
 				fleet(3, `"max_price_kop_h": 5000`)), "review: size",
 		},
-		"a lower cap": {change(two, fleet(2, `"max_price_kop_h": 4000, "max_total_kop_h": 20000`)), none, ""},
+		"a lower cap": {change(two, fleet(2, `"max_price_kop_h": 4000`)), none, ""},
 		"an unknown size": {
 			reportOf(t, strings.Replace(creation("gpurent_fleet", fleet(2, `"max_price_kop_h": 5000`)), `"after_unknown": {}`,
 				`"after_unknown": {"size": true}`, 1)), none, "its price cannot be determined",

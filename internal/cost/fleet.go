@@ -23,17 +23,16 @@ func (v values) size() *int64 {
 
 // fleetArguments are the arguments that determine what an apply does with the members.
 var fleetArguments = []string{
-	"size", "template", "disk_gb", "type", "image", "desired_state", "on_outbid", "shrink",
+	"size", "template", "disk_gb", "type", "image", "desired_state", "on_outbid",
 }
 
 // newFleet is the price of a fleet that is created.
 func (b *builder) newFleet(s *Server, after values) Price {
-	total := after.number("max_total_kop_h")
 	if s.SizeAfter = after.size(); s.SizeAfter == nil {
-		return Price{Basis: None, Uncapped: s.MaxPriceKopH == nil}.within(total, 0)
+		return Price{Basis: None, Uncapped: s.MaxPriceKopH == nil}
 	}
 	spec := fleetSpec(after)
-	return b.rent(s, after, spec.Demand(spec.Size, nil)).within(total, 0)
+	return b.rent(s, after, spec.Demand(spec.Size, nil))
 }
 
 // updatedFleet sets what an update does, and returns the price afterwards.
@@ -62,9 +61,8 @@ func (b *builder) updatedFleet(s *Server, before, after values, members []member
 // highestOfFleet is the highest price of a fleet of which the plan does not contain what an apply does.
 func highestOfFleet(s *Server, after values, members []member) Price {
 	limit, disk := s.MaxPriceKopH, after.count("disk_gb")
-	total, fixed := knownPrice(0), knownPrice(0)
+	total := knownPrice(0)
 	for _, m := range members {
-		fixed = fixed.plus(m.running)
 		total = total.plus(highest(m.running, cappedPrice(limit, 1, disk)))
 	}
 	if s.SizeAfter == nil {
@@ -72,10 +70,7 @@ func highestOfFleet(s *Server, after values, members []member) Price {
 	} else if added := *s.SizeAfter - int64(len(members)); added > 0 {
 		total = total.plus(cappedPrice(limit, added, disk))
 	}
-	if fixed.KopH == nil {
-		return fixed
-	}
-	return total.within(after.number("max_total_kop_h"), *fixed.KopH)
+	return total
 }
 
 // fleetActions are what the changes of members are, in order of precedence: the name of the whole update, and the price
@@ -110,7 +105,7 @@ func (b *builder) changedFleet(
 	if updates := counts[fleet.Update]; updates > 0 {
 		s.note("%d members are replaced. Only the new ones count while both exist.", updates)
 	}
-	fixed, started := knownPrice(0), knownPrice(0)
+	price := knownPrice(0)
 	var stays []fleet.Member
 	for _, m := range members {
 		change := bySlot[m.slot]
@@ -118,18 +113,10 @@ func (b *builder) changedFleet(
 			continue
 		}
 		stays = append(stays, fleet.Member{Slot: m.slot, Instance: m.Instance})
-		if p := m.after(actions[change], spec.State, s.MaxPriceKopH); p.Basis == Known {
-			fixed = fixed.plus(p)
-		} else {
-			started = started.plus(p)
-		}
-	}
-	if fixed.KopH == nil {
-		return fixed
+		price = price.plus(m.after(actions[change], spec.State, s.MaxPriceKopH))
 	}
 	rents := counts[fleet.Create] + counts[fleet.Replace] + counts[fleet.Update]
-	rented := b.rent(s, after, spec.Demand(rents, stays))
-	return fixed.plus(started).plus(rented).within(after.number("max_total_kop_h"), *fixed.KopH)
+	return price.plus(b.rent(s, after, spec.Demand(rents, stays)))
 }
 
 // fleetSpec returns the description of a fleet, without its queries.
@@ -138,8 +125,7 @@ func fleetSpec(v values) fleet.Spec {
 	return fleet.Spec{
 		Size: int(v.count("size")), Order: v.order(), Image: v.text("image"),
 		State: rental.DesiredState(v.text("desired_state")), OnOutbid: lifecycle.OutbidPolicy(v.text("on_outbid")),
-		MaxPriceKopH: v.count("max_price_kop_h"), MaxTotalKopH: v.count("max_total_kop_h"),
-		SameCountry: slices.Contains(same, any("country")), SameGPU: slices.Contains(same, any("gpu")),
-		ShrinkByPrice: v.text("shrink") == "most_expensive",
+		MaxPriceKopH: v.count("max_price_kop_h"),
+		SameCountry:  slices.Contains(same, any("country")), SameGPU: slices.Contains(same, any("gpu")),
 	}
 }

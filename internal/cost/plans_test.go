@@ -79,7 +79,6 @@ var plans = map[string]recorded{
 	}, []string{"instance_id is not known before the apply."}},
 
 	"fleet-create": {0, 3 * 9000, []string{"gpurent_fleet.train create 0 <=27000+disk"}, nil},
-	"fleet-total":  {0, 20000, []string{"gpurent_fleet.train create 0 <=20000"}, nil},
 	"fleet-up": {
 		4627 + 4813 + 4824, 4627 + 4813 + 4824 + 2*9000, []string{"gpurent_fleet.train scale 14264 <=32264+disk"},
 		[]string{"scale 3 → 5", "Changed arguments: `size`."},

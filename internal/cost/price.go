@@ -67,19 +67,6 @@ func (p Price) plus(other Price) Price {
 	return sum
 }
 
-// within limits a price that is not known to the total cap of a fleet, which includes all disks. fixedKopH is the part
-// that existing members cost whatever the cap is.
-func (p Price) within(total *int64, fixedKopH int64) Price {
-	if total == nil || p.Basis == Known {
-		return p
-	}
-	p.Uncapped = false
-	if limit := max(*total, fixedKopH); p.KopH == nil || *p.KopH >= limit {
-		p.KopH, p.Basis, p.DiskExcluded = &limit, Cap, false
-	}
-	return p
-}
-
 // highest is the higher one of two prices, as uncertain as the less certain one.
 func highest(p, other Price) Price {
 	both := p.plus(other)
@@ -100,14 +87,6 @@ func times(a *int64, n int64) *int64 {
 		return nil
 	}
 	return new(*a * n)
-}
-
-// lower is the lower one of two caps; nil for no cap.
-func lower(a, b *int64) *int64 {
-	if a == nil || b != nil && *b < *a {
-		return b
-	}
-	return a
 }
 
 // isRaised reports whether a cap is higher than before, or gone.

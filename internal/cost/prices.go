@@ -43,7 +43,7 @@ func prices(
 	ctx context.Context, offers *market.Market, demand market.Demand, taken map[string]bool,
 ) (found []int64, err error) {
 	count := demand.Count
-	if demand.SameGPU || demand.SameCountry || demand.Budget != nil || demand.OfferID != "" {
+	if demand.SameGPU || demand.SameCountry || demand.OfferID != "" {
 		except := maps.Clone(taken)
 		maps.Copy(except, demand.Except)
 		demand.Except = except

@@ -149,13 +149,9 @@ func TestNewReport_HighestPrice(t *testing.T) {
 		"members that it does not list": {
 			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x repair 10000 <=10400+disk",
 		},
-		"the most expensive member is destroyed": {
-			resized(`"size": 1, "shrink": "most_expensive"`),
-			"gpurent_fleet.x scale 10000 500",
-		},
-		"members above the total cap": {
-			resized(`"size": 3, "max_total_kop_h": 600`),
-			"gpurent_fleet.x scale 10000 <=10000",
+		"the member in the highest slot is destroyed": {
+			resized(`"size": 1`),
+			"gpurent_fleet.x scale 10000 9500",
 		},
 		"a price above all prices": {
 			creation("gpurent_fleet", `"size": 5000, "max_price_kop_h": 1000000000, `+limitedFleet),

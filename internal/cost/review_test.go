@@ -84,8 +84,8 @@ var notReviewed = map[string][]string{
 		"wait_for_offer", "ready_when",
 	},
 	"gpurent_fleet": {
-		"max_price_kop_h", "max_total_kop_h", // compared as numbers
-		"desired_state", "allocation", "min_ready", "on_outbid", "shrink", "update", "max_unavailable", "wait_for_offer",
+		"max_price_kop_h", // compared as numbers
+		"desired_state", "allocation", "min_ready", "on_outbid", "update", "max_unavailable", "wait_for_offer",
 		"ready_when", "timeouts",
 	},
 	"gpurent_template": {"description"},

@@ -141,12 +141,8 @@ var scenarios = []scenario{
 		after: setServers("", outbid),
 	},
 	{name: "fleet-create", planned: fleet(3)},
-	{name: "fleet-total", planned: fleet(3, "max_total_kop_h = 20000")},
 	{name: "fleet-up", applied: []string{fleet(3)}, planned: fleet(5)},
-	{
-		name: "fleet-down", applied: []string{fleet(3)},
-		planned: fleet(1, `shrink = "most_expensive"`),
-	},
+	{name: "fleet-down", applied: []string{fleet(3)}, planned: fleet(1)},
 	{
 		name: "fleet-repair", applied: []string{fleet(3)}, planned: fleet(3),
 		after: setServers("1", simulator.InstancePatch{Status: new("failed")}),

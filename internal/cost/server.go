@@ -170,11 +170,10 @@ func (v values) maxKopH(kind string) *int64 {
 	if kind == typeInstance {
 		return each
 	}
-	total := v.number("max_total_kop_h")
 	if size := v.size(); size != nil {
-		return lower(times(each, *size), total)
+		return times(each, *size)
 	}
-	return total
+	return nil
 }
 
 // instanceActions are the actions of updates.
@@ -225,7 +224,7 @@ func (v values) order() rental.InstanceCreate {
 
 // noteHidden names arguments that are unknown or sensitive and determine the price.
 func (s *Server) noteHidden(after values) {
-	for _, name := range []string{"size", "max_price_kop_h", "max_total_kop_h", "type"} {
+	for _, name := range []string{"size", "max_price_kop_h", "type"} {
 		switch {
 		case after.isUnknown(name):
 			s.note("%s is not known before the apply.", name)
@@ -237,7 +236,7 @@ func (s *Server) noteHidden(after values) {
 
 // offerArguments are the arguments that select offers.
 var offerArguments = []string{
-	"type", "offer_id", "offer_query", "fallback_queries", "offer_queries", "same", "max_price_kop_h", "max_total_kop_h",
+	"type", "offer_id", "offer_query", "fallback_queries", "offer_queries", "same", "max_price_kop_h",
 }
 
 // quoteFunc returns the prices of the offers for what a plan rents, at most Count, with the disks.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -86,7 +85,6 @@ type Limit int
 // The values of Limit.
 const (
 	MaxPrice Limit = iota // of one instance, without its disk
-	MaxTotal              // of all members of a fleet
 	MaxBurn               // of the account
 )
 
@@ -109,7 +107,6 @@ type Offers struct {
 	// Matching is the number of offers that match the queries. Reserved of them are used by this process or were refused a
 	// moment ago, and Tried of them were tried.
 	Matching, Reserved, Tried int
-	OverBudget                bool // the total price cap is the reason
 	Split                     bool // there are more offers, but not with the same country or GPU
 	Waited                    time.Duration
 }
@@ -187,8 +184,8 @@ func As(err error) Error {
 // KindOf returns the kind of an error, empty if it is not an Error.
 func KindOf(err error) Kind { return As(err).Kind }
 
-// Exceeds reports whether an error is about one of some limits.
-func Exceeds(err error, limits ...Limit) bool {
+// Exceeds reports whether an error is about a limit.
+func Exceeds(err error, limit Limit) bool {
 	e := As(err)
-	return e.Kind == AboveLimit && slices.Contains(limits, e.Limit)
+	return e.Kind == AboveLimit && e.Limit == limit
 }

@@ -117,7 +117,7 @@ func TestApply_RollBackAfterAnotherSlotFailed(t *testing.T) {
 			return third
 		}, func(inst map[string]any) { multiplyPrice(inst, 10_000) })
 		capped := allOf(4, 0)
-		capped.MaxTotalKopH = 8 * priceOf(e.offers()[:4]...)
+		capped.MaxPriceKopH = 8 * priceOf(e.offers()[:4]...)
 		result := e.apply(capped, nil)
 		if e.wantLeft(result, 0, 4); len(result.RolledBack) != 3 {
 			t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))

@@ -10,7 +10,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // Result is the state of a fleet after an apply.
@@ -69,8 +68,7 @@ type run struct {
 // newRun begins a run with the members that no other object has.
 func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run {
 	r := &run{
-		slotContext: slotContext{Engine: e, Spec: spec, total: spending.NewLedger(failure.MaxTotal, spec.MaxTotalKopH)},
-		timeout:     timeout, members: map[int]Member{}, failures: map[int]Failure{},
+		slotContext: slotContext{e, spec}, timeout: timeout, members: map[int]Member{}, failures: map[int]Failure{},
 		found: map[int]lifecycle.Rented{}, rented: map[int]lifecycle.Rented{}, ofOther: map[int]bool{},
 	}
 	for _, member := range members {
@@ -83,7 +81,6 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 			}
 		}
 		r.members[member.Slot] = member
-		r.total.Set(ledgerKey(member.Slot), member.Instance.Price.RunningKopH)
 	}
 	return r
 }
@@ -260,14 +257,10 @@ func (r *run) finish(ctx context.Context) Result {
 	return r.result
 }
 
-// demand returns the demand for the offers of changes, within what the total cap leaves at any moment.
+// demand returns the demand for the offers of changes.
 func (r *run) demand(changes []Change) market.Demand {
 	stays := r.selected(func(m Member) bool { return !m.Lost() && !concerns(changes, m.Slot) })
-	demand := r.Demand(len(changes), stays)
-	if r.MaxTotalKopH > 0 {
-		demand.Budget = r.total.Left
-	}
-	return demand
+	return r.Demand(len(changes), stays)
 }
 
 // concerns reports whether one of some changes is about a slot.

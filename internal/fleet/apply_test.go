@@ -196,7 +196,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 				e.fail(members[0])
 				test.prepare(e, members)
 				s := spec(test.size)
-				s.MaxTotalKopH = 4 * priceOf(e.offers()[:4]...)
+				s.MaxPriceKopH = 4 * priceOf(e.offers()[:4]...)
 				result := e.apply(s, e.read(members))
 				ready := fleet.Ready(result.Members, rental.DesiredRunning)
 				if ready != test.ready || len(result.Failures) != 1 {

@@ -72,11 +72,11 @@ func (w *randomChanges) step() {
 	if r.IntN(3) == 0 {
 		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Millisecond, cancel)
 	}
-	before, costs := w.members, w.burn()
+	before := w.members
 	result := w.e.engine().Apply(ctx, w.spec, w.members, 20*time.Minute)
 	w.members = slices.Concat(result.Members, result.Lost)
 	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
-	w.check(result, costs, known)
+	w.check(result, known)
 	if r.IntN(4) == 0 { // a killed run saves nothing
 		w.members = before
 		w.log = append(w.log, "killed")
@@ -89,9 +89,9 @@ func (w *randomChanges) step() {
 func (w *randomChanges) unknown(members []fleet.Member) string {
 	w.e.t.Helper()
 	found := ids(members)
-	for id, inst := range w.exact() {
-		if _, slot, _ := fleet.ParseMemberName(inst.name); found[slot] != id {
-			return fmt.Sprintf("%s (%s)", id, inst.name)
+	for id, name := range w.exact() {
+		if _, slot, _ := fleet.ParseMemberName(name); found[slot] != id {
+			return fmt.Sprintf("%s (%s)", id, name)
 		}
 	}
 	return ""
@@ -102,7 +102,6 @@ func (w *randomChanges) change() {
 	r := w.rand
 	w.spec.Size = r.IntN(6)
 	w.spec.All = r.IntN(3) == 0
-	w.spec.ShrinkByPrice = r.IntN(3) == 0
 	w.spec.OnOutbid = []lifecycle.OutbidPolicy{
 		lifecycle.OutbidRestart, lifecycle.OutbidReplace, lifecycle.OutbidKeep,
 	}[r.IntN(3)]
@@ -111,7 +110,6 @@ func (w *randomChanges) change() {
 	w.spec.Order.DiskGB = []int64{20, 40}[r.IntN(2)]
 	w.spec.Queries[0].Type = w.spec.Order.Type
 	w.spec.WaitForOffer = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
-	w.spec.MaxTotalKopH = []int64{0, 4000, 8000}[r.IntN(3)]
 }
 
 // happen changes a member outside of the provider.
@@ -161,19 +159,15 @@ func (w *randomChanges) fail(format string, arguments ...any) {
 }
 
 // check checks what holds after every apply, including one that failed. known: the members before it were all.
-func (w *randomChanges) check(result fleet.Result, before int64, known bool) {
+func (w *randomChanges) check(result fleet.Result, known bool) {
 	w.e.t.Helper()
 	time.Sleep(time.Minute) // until what the apply stopped is stopped
-	names, total := map[string]string{}, int64(0)
-	for id, inst := range w.exact() {
-		if other := names[inst.name]; other != "" {
-			w.fail("%s and %s are both %s", other, id, inst.name)
+	names := map[string]string{}
+	for id, name := range w.exact() {
+		if other := names[name]; other != "" {
+			w.fail("%s and %s are both %s", other, id, name)
 		}
-		names[inst.name] = id
-		total += inst.burn
-	}
-	if limit := w.spec.MaxTotalKopH; limit > 0 && total > max(limit, before) {
-		w.fail("the fleet costs %d, and the cap is %d", total, limit)
+		names[name] = id
 	}
 	unsure := slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool {
 		return failure.KindOf(f.Err) == failure.OutcomeUnknown
@@ -188,31 +182,17 @@ func (w *randomChanges) check(result fleet.Result, before int64, known bool) {
 	}
 }
 
-// burn is what the fleet costs now.
-func (w *randomChanges) burn() (kopH int64) {
-	w.e.t.Helper()
-	for _, inst := range w.exact() {
-		kopH += inst.burn
-	}
-	return kopH
-}
-
-type exactInstance struct {
-	name string
-	burn int64 // kopecks per hour
-}
-
-// exact returns the active members as the simulator has them, whatever the quirks do to responses.
-func (w *randomChanges) exact() map[string]exactInstance {
+// exact returns the names of the active members as the simulator has them, whatever the quirks do to responses.
+func (w *randomChanges) exact() map[string]string {
 	w.e.t.Helper()
 	quirks := w.e.simulator.Quirks()
 	if err := w.e.simulator.SetQuirks(); err != nil {
 		w.e.t.Fatal(err)
 	}
-	found := map[string]exactInstance{}
+	found := map[string]string{}
 	for _, inst := range w.e.active() {
 		if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok && name == w.spec.Name {
-			found[inst.ID] = exactInstance{inst.NameString(), inst.BurnKopH()}
+			found[inst.ID] = inst.NameString()
 		}
 	}
 	if err := w.e.simulator.SetQuirks(quirks...); err != nil {
@@ -228,7 +208,7 @@ func (w *randomChanges) end() {
 		w.e.t.Fatal(err)
 	}
 	w.spec.WaitForOffer = 0
-	w.spec.Size, w.spec.MaxTotalKopH, w.spec.OnOutbid = 5, 0, lifecycle.OutbidReplace
+	w.spec.Size, w.spec.OnOutbid = 5, lifecycle.OutbidReplace
 	w.spec.State = rental.DesiredRunning
 	var result fleet.Result
 	for range 4 {

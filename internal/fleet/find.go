@@ -161,14 +161,10 @@ func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, err
 	return lifecycle.Rented{}, nil
 }
 
-// keep adds an instance that was found. Its price counts at once, unless it does not fit: then the comparison with its
-// order refuses it, and not another member.
+// keep adds an instance that was found.
 func (r *run) keep(slot int, found lifecycle.Rented) {
 	r.members[slot] = r.newMember(r.order(Member{Slot: slot}), slot, found)
 	r.found[slot], r.rented[slot] = found, found
-	if price := found.Price.RunningKopH; price <= r.total.Left() {
-		r.total.Set(ledgerKey(slot), price)
-	}
 }
 
 // order returns the order for the next instance of the slot of a member.

@@ -56,16 +56,12 @@ type Spec struct {
 	OnOutbid lifecycle.OutbidPolicy
 	// MaxPriceKopH is the highest price of a member without its disk; 0 for no cap.
 	MaxPriceKopH int64
-	// MaxTotalKopH is the highest sum of the running prices of all members, with their disks; 0 for no cap.
-	MaxTotalKopH int64
 	// SameGPU and SameCountry demand the same GPU model and the same country for all members.
 	SameGPU, SameCountry bool
 	// All: either all missing members are rented and get ready, or none of them is kept.
 	All bool
 	// MinReady is the number of members that must be ready for an apply to succeed.
 	MinReady int
-	// ShrinkByPrice: a smaller Size destroys the most expensive members instead of those with the highest slots.
-	ShrinkByPrice bool
 	// MaxUnavailable is the number of members that are replaced at a time when Order changes.
 	MaxUnavailable int
 	// WaitForOffer is how long to wait for the offers that are missing; 0 for not at all.

@@ -7,69 +7,9 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
-
-// The sum of the running prices stays below the total cap, whichever response has the higher price.
-func TestApply_TotalCap(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offers, five := e.offers(), spec(5)
-		five.MaxTotalKopH = priceOf(offers[:3]...)
-		result := e.apply(five, nil)
-		if len(result.Members) != 3 || fleet.RunningKopH(result.Members) > five.MaxTotalKopH {
-			t.Fatal(describe(result))
-		}
-		for _, f := range result.Failures {
-			if !failure.As(f.Err).Offers.OverBudget {
-				t.Error(f.Slot, f.Err)
-			}
-		}
-		five.MaxTotalKopH = priceOf(offers[:5]...)
-		e.want(e.apply(five, result.Members), 5)
-	})
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.edit(acctest.Request("GET", "/instances.*"), func(inst map[string]any) { multiplyPrice(inst, 120) })
-		three := spec(3)
-		three.MaxTotalKopH = priceOf(e.offers()[:3]...)
-		result := e.apply(three, nil)
-		if total := fleet.RunningKopH(result.Members); total > three.MaxTotalKopH {
-			t.Errorf("the members cost %d, cap %d: %s", total, three.MaxTotalKopH, describe(result))
-		}
-	})
-}
-
-// A replacement fits under a total cap that the members use up, even if it has to wait for its offer.
-func TestApply_ReplacesAtTotal(t *testing.T) {
-	for _, wait := range []time.Duration{0, 5 * time.Minute} {
-		run(t, simulator.Config{}, func(_ *testing.T, e *env) {
-			offer, first := e.offers()[2], e.create(spec(2))
-			e.limit(0)
-			time.AfterFunc(wait, func() {
-				price := first[1].Instance.Price.RunningKopH / 2
-				e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true), OnDemandKopH: &price})
-			})
-			two := rolling(2, 1)
-			two.WaitForOffer, two.MaxTotalKopH = time.Hour, fleet.RunningKopH(first)
-			e.want(e.apply(two, e.read(first)), 2)
-		})
-	}
-}
-
-// A wait for offers ends when no offer can fit: the members that stay use the whole total cap.
-func TestApply_WaitWithoutBudget(t *testing.T) {
-	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
-		first := e.create(spec(2))
-		three := allOf(3, 2*time.Hour)
-		three.All, three.MaxTotalKopH = all, fleet.RunningKopH(first)
-		began := time.Now()
-		result := e.apply(three, first)
-		if took := time.Since(began); took > time.Minute || kinds(result)[2] != failure.NoOffer {
-			t.Errorf("it took %s: %s", took, describe(result))
-		}
-	})
-}
 
 // The price of a planned member counts once in the burn limit, even after a wait for offers, and if the API bills the
 // failed member that it replaces until that is destroyed.

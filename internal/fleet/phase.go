@@ -159,7 +159,7 @@ func (p *phase) end(err error) {
 // fillAll reserves offers for slots and starts their goroutines. With All, instances that an interrupted apply rented
 // can be the reason why there are too few offers.
 func (p *phase) fillAll(ctx context.Context, fills []Change) {
-	reserved, err := p.take(ctx, fills, p.probed && p.All)
+	offers, err := p.take(ctx, fills, p.probed && p.All)
 	if p.All && !p.probed && failure.KindOf(err) == failure.NoOffer {
 		p.probed = true
 		var lost []int
@@ -172,7 +172,7 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 		fills = filter(p.planAgain(fills), p.permitted)
 		if err == nil && len(p.failures) == 0 {
 			fills = p.beginMoves(ctx, fills)
-			if reserved, err = p.take(ctx, fills, true); err != nil && p.decided != nil {
+			if offers, err = p.take(ctx, fills, true); err != nil && p.decided != nil {
 				err = notTried(p.decided) // the end of the phase interrupted it
 			}
 		} else {
@@ -184,7 +184,7 @@ func (p *phase) fillAll(ctx context.Context, fills []Change) {
 		p.end(notTried(err)) // the wait for offers is over
 		return
 	}
-	p.fillFrom(ctx, fills, reserved)
+	p.fillFrom(ctx, fills, offers)
 }
 
 // noSlot is the number of no slot.
@@ -195,11 +195,11 @@ const noSlot = -1
 const headStart = time.Minute
 
 // fillFrom starts the goroutines of slots. The first one has a head start if it has an offer.
-func (p *phase) fillFrom(ctx context.Context, fills []Change, reserved []reservedOffer) {
+func (p *phase) fillFrom(ctx context.Context, fills []Change, offers []*lifecycle.Candidate) {
 	for i, change := range fills {
 		order := p.reporting(change)
-		p.begin(ctx, change, func() slotResult { return p.fill(ctx, change, order, p.search, reserved[i]) })
-		if i > 0 || reserved[i].candidate == nil {
+		p.begin(ctx, change, func() slotResult { return p.fill(ctx, change, order, p.search, offers[i]) })
+		if i > 0 || offers[i] == nil {
 			continue
 		}
 		first, cancel := context.WithTimeout(ctx, headStart)
@@ -237,34 +237,28 @@ func (p *phase) reporting(change Change) lifecycle.Order {
 
 // take reserves offers for slots: with All for each of them, else for as many as there are. It handles events
 // meanwhile.
-func (p *phase) take(ctx context.Context, fills []Change, wait bool) (reserved []reservedOffer, err error) {
-	reserved = make([]reservedOffer, len(fills))
+func (p *phase) take(ctx context.Context, fills []Change, wait bool) (offers []*lifecycle.Candidate, err error) {
+	offers = make([]*lifecycle.Candidate, len(fills))
 	if len(fills) == 0 {
 		return nil, nil
 	}
-	need, room := 0, int64(0)
+	need := 0
 	if p.All {
 		need = len(fills)
 	}
-	for _, change := range fills {
-		room += change.Instance.Price.RunningKopH
-	}
 	p.search.Restart(p.demand(fills).Existing)
-	var offers []lifecycle.Candidate
+	var taken []lifecycle.Candidate
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		offers, err = p.search.Take(ctx, len(fills), need, wait, room)
+		taken, err = p.search.Take(ctx, len(fills), need, wait)
 	}()
 	p.handleUntil(done, noSlot)
 	if !p.All && p.search.Wait > 0 && failure.KindOf(err) == failure.OffersUnreadable {
 		err = nil // the slots wait
 	}
-	for i, offer := range offers {
-		reserved[i].candidate = &offer
-		if held, excess := p.total.Hold(ledgerKey(fills[i].Slot), offer.KopH); excess == nil {
-			reserved[i].held = held // else the comparison before the rental refuses the price, too
-		}
+	for i := range taken {
+		offers[i] = &taken[i]
 	}
-	return reserved, err
+	return offers, err
 }

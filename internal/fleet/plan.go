@@ -35,11 +35,6 @@ type Change struct {
 	Member
 }
 
-// IsNew reports whether the change fills a slot that had no instance.
-func (c Change) IsNew() bool {
-	return c.Action == Create && c.Generation == 0
-}
-
 // Destroys reports whether the change destroys the instance of its member.
 func (c Change) Destroys() bool {
 	return !c.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
@@ -57,19 +52,13 @@ type Phase struct {
 // Plan returns the phases that lead from the members to the description. It depends only on its arguments. An apply
 // first destroys the surplus, then moves existing members and fills the other slots. With All it fills slots only
 // when the existing members are in the desired state, because it would destroy the new members again otherwise. It
-// replaces members with old arguments last, when everything else is ready. Only a larger fleet with a total cap grows
-// after that, because cheaper arguments can make room for the new members.
+// replaces members with old arguments last, when everything else is ready.
 func Plan(spec Spec, members []Member) []Phase {
 	changes := spec.changes(members)
 	of := func(actions ...Action) []Change {
 		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
 	moves, fills, updates := of(Start, Stop, Wait), of(Create, Replace), of(Update)
-	var late []Change
-	if !spec.All && spec.MaxTotalKopH > 0 && len(updates) > 0 {
-		late = filter(fills, Change.IsNew)
-		fills = filter(fills, func(c Change) bool { return !c.IsNew() })
-	}
 	phases := []Phase{{Changes: of(Destroy)}}
 	if spec.All {
 		phases = append(phases, Phase{Changes: moves}, Phase{Changes: fills, Strict: true, All: true})
@@ -81,7 +70,6 @@ func Plan(spec Spec, members []Member) []Phase {
 	for group := range slices.Chunk(updates, max(1, spec.MaxUnavailable)) {
 		phases = append(phases, Phase{Changes: group, Strict: true})
 	}
-	phases = append(phases, Phase{Changes: late, Strict: true})
 	return slices.DeleteFunc(phases, func(p Phase) bool { return len(p.Changes) == 0 })
 }
 
@@ -140,7 +128,7 @@ func sortChanges(changes []Change) {
 	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Slot < changes[j].Slot })
 }
 
-// shrink returns which of the existing members stay if there are more than Size.
+// shrink returns which of the existing members stay if there are more than Size: those with the lowest slots.
 func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	order := sortBySlot(slices.Clone(members))
 	surplus := len(order) - s.Size
@@ -149,11 +137,7 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	}
 	sort.SliceStable(order, func(i, j int) bool {
 		a, b := order[i], order[j]
-		price := cmp.Compare(b.Instance.Price.RunningKopH, a.Instance.Price.RunningKopH)
-		if !s.ShrinkByPrice {
-			price = 0
-		}
-		return cmp.Or(cmp.Compare(a.presence(), b.presence()), price, cmp.Compare(b.Slot, a.Slot)) < 0
+		return cmp.Or(cmp.Compare(a.presence(), b.presence()), cmp.Compare(b.Slot, a.Slot)) < 0
 	})
 	return sortBySlot(order[surplus:]), order[:surplus]
 }
@@ -214,10 +198,6 @@ func (s Spec) Demand(count int, stays []Member) market.Demand {
 	}
 	for _, member := range stays {
 		demand.Existing = append(demand.Existing, member.location())
-	}
-	if s.MaxTotalKopH > 0 {
-		budget := s.MaxTotalKopH - RunningKopH(stays)
-		demand.Budget = func() int64 { return budget }
 	}
 	return demand
 }

@@ -85,10 +85,6 @@ func TestPlan(t *testing.T) {
 		"smaller: the highest slots": {
 			1, []rental.InstanceStatus{"running", "running", "running"}, nil, "destroy 1, destroy 2",
 		},
-		"smaller: the most expensive": {
-			1, []rental.InstanceStatus{"running", "running", "running"},
-			func(s *fleet.Spec, _ []fleet.Member) { s.ShrinkByPrice = true }, "destroy 0, destroy 1",
-		},
 		"smaller: lost ones first": {2, []rental.InstanceStatus{"", "running", "running"}, nil, ""},
 		"smaller: protected ones last": {
 			1, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Protected = true },
@@ -105,12 +101,6 @@ func TestPlan(t *testing.T) {
 				larger(s)
 				s.MaxUnavailable, m[1].NotReady = 0, true
 			}, "strict: update 1 | strict: update 0",
-		},
-		"other arguments and a total cap: larger afterwards": {
-			3, []rental.InstanceStatus{"running", ""}, func(s *fleet.Spec, _ []fleet.Member) {
-				larger(s)
-				s.MaxTotalKopH = 1
-			}, "create 1 | strict: update 0 | strict: create 2",
 		},
 		"arguments that are not known": {
 			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
@@ -140,18 +130,17 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// New members join the location of those that stay: of their offer, or as the API returns it. They have what those
-// leave of the total cap.
+// New members join the location of those that stay: of their offer, or as the API returns it.
 func TestSpec_Demand(t *testing.T) {
 	members := existing("running", "running")
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}
 	members[1].Instance.GPU.Slug, members[1].Instance.Country = "b", new("DE")
 	s := spec(4)
-	s.SameGPU, s.SameCountry, s.MaxTotalKopH = true, true, 2500
+	s.SameGPU, s.SameCountry = true, true
 	demand := s.Demand(2, members)
 	want := []market.Location{{GPU: "a", Country: "NL"}, {GPU: "b", Country: "DE"}}
-	if !slices.Equal(demand.Existing, want) || demand.Budget() != 600 || !demand.SameGPU || !demand.SameCountry {
-		t.Errorf("%+v, a budget of %d", demand, demand.Budget())
+	if !slices.Equal(demand.Existing, want) || !demand.SameGPU || !demand.SameCountry {
+		t.Errorf("%+v", demand)
 	}
 }
 

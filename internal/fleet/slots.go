@@ -11,12 +11,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// slotContext makes the changes of single slots. The slots share only what is safe for concurrent use: the market, the
-// ledgers and the manager of instances.
+// slotContext makes the changes of single slots. The slots share only what is safe for concurrent use: the market and
+// the manager of instances.
 type slotContext struct {
 	*Engine
 	Spec
-	total *spending.Ledger // prices of the members by slot, and the total cap
 }
 
 // slotResult is what became of a slot.
@@ -37,7 +36,6 @@ func (w slotContext) destroy(ctx context.Context, member Member) slotResult {
 		return slotResult{member: member, was: member, err: err}
 	}
 	w.Market.Destroyed(member.Offer.ID)
-	w.total.Destroyed(ledgerKey(member.Slot))
 	result := slotResult{member: Member{Slot: member.Slot, Generation: member.Generation}, was: member}
 	if !accepted {
 		result.notFound = member
@@ -56,7 +54,6 @@ func (w slotContext) target(member Member) lifecycle.Target {
 // move takes an existing member to the desired state.
 func (w slotContext) move(ctx context.Context, member Member) slotResult {
 	inst, _, err := w.Lifecycle.Converge(ctx, member.Instance, w.target(member))
-	w.total.Set(ledgerKey(member.Slot), inst.Price.RunningKopH)
 	return w.converged(member, inst, err)
 }
 
@@ -69,67 +66,62 @@ func (w slotContext) converged(member Member, inst rental.Instance, err error) s
 	return slotResult{member: member, was: member, err: err}
 }
 
-// reservedOffer is an offer that is reserved for a slot.
-type reservedOffer struct {
-	candidate *lifecycle.Candidate // nil for none
-	held      spending.Hold        // its price within the limits; nil for none
-}
-
-// fill rents an instance for a slot and waits until it is ready. It destroys the member in the slot only when there is
-// an offer for its replacement.
+// fill rents an instance for a slot from an offer, nil for none yet, and waits until it is ready. It destroys the
+// member in the slot only when there is an offer for its replacement.
 func (w slotContext) fill(
-	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, reserved reservedOffer,
+	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, offer *lifecycle.Candidate,
 ) slotResult {
-	order.Target.Hold = w.hold(change.Member)
-	defer func() { reserved.held.Release() }()
+	hold := w.hold(change.Member)
+	order.Target.Hold = hold
 	var replaced slotResult
 	if change.Destroys() {
-		if err := w.reserve(ctx, change.Member, order.Target.Hold, search, &reserved); err != nil {
+		var held spending.Hold
+		var err error
+		if offer, held, err = w.reserve(ctx, change.Member, hold, search, offer); err != nil {
 			return slotResult{member: change.Member, was: change.Member, err: err}
 		}
+		defer held.Release()
+		if hold != nil { // its first comparison takes the place of the price that is held
+			order.Target.Hold = func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
+				defer held.Release()
+				return hold(ctx, id, kopH)
+			}
+		}
 		if replaced = w.destroy(ctx, change.Member); replaced.err != nil {
-			search.Release(*reserved.candidate)
+			search.Release(*offer)
 			return replaced
 		}
-	} else if err := search.Err(); err != nil && reserved.candidate != nil {
-		search.Release(*reserved.candidate)
+	} else if err := search.Err(); err != nil && offer != nil {
+		search.Release(*offer)
 		return w.filled(order, change, lifecycle.Rented{}, err)
 	}
-	if hold := order.Target.Hold; hold != nil { // the first comparison takes the place of the price that is held
-		order.Target.Hold = func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-			held, err := hold(ctx, id, kopH)
-			reserved.held.Release()
-			return held, err
-		}
-	}
-	rented, err := search.Rent(ctx, order, reserved.candidate)
+	rented, err := search.Rent(ctx, order, offer)
 	result := w.filled(order, change, rented, err)
 	result.notFound, result.replaced = replaced.notFound, replaced.was.Instance.ID
 	return result
 }
 
-// reserve reserves an offer for the replacement of a member if there is none yet, and holds its price within the
-// limits. With an error it releases the offer.
+// reserve reserves an offer for the replacement of a member if there is none yet, and holds its price within the limit
+// of the account.
 func (w slotContext) reserve(
-	ctx context.Context, member Member, hold spending.HoldFunc, search *market.Search, reserved *reservedOffer,
-) error {
-	if reserved.candidate == nil {
-		offers, err := search.Take(ctx, 1, 1, !search.All, member.Instance.Price.RunningKopH)
+	ctx context.Context, member Member, hold spending.HoldFunc, search *market.Search, offer *lifecycle.Candidate,
+) (*lifecycle.Candidate, spending.Hold, error) {
+	if offer == nil {
+		offers, err := search.Take(ctx, 1, 1, !search.All)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		reserved.candidate = &offers[0]
+		offer = &offers[0]
 	}
-	held, err := hold.Ask(ctx, "", reserved.candidate.KopH)
-	reserved.held.Release()
-	reserved.held = held
+	held, err := hold.Ask(ctx, "", offer.KopH)
 	if ctx.Err() != nil {
 		err = &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
 	}
 	if err = cmp.Or(err, search.Err()); err != nil {
-		search.Release(*reserved.candidate)
+		held.Release()
+		search.Release(*offer)
 	}
-	return err
+	return offer, held, err
 }
 
 // newMember returns the member that was rented for an order.
@@ -172,9 +164,6 @@ func (w slotContext) filled(order lifecycle.Order, change Change, rented lifecyc
 	result.member.Rejected = rented.ByThisCreation() && e.Removal == failure.NotRemoved
 	if e.Kind == failure.Gone || e.Removal == failure.Destroyed {
 		result.member.Instance = rental.Instance{}
-		w.total.Destroyed(ledgerKey(slot))
-	} else {
-		w.total.Set(ledgerKey(slot), rented.Price.RunningKopH)
 	}
 	return result
 }

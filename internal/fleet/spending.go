@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"strconv"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -32,33 +31,14 @@ func Spending(changes []Change, candidates []lifecycle.Candidate) (sum spending.
 	return sum
 }
 
-// hold returns the comparison of the instance in a slot with the total cap and with the limit of the account; nil if
-// there is neither. A new instance counts in place of the member.
+// hold returns the comparison of the instance in a slot with the limit of the account; nil without a limit. A new
+// instance counts in place of the member.
 func (w slotContext) hold(member Member) spending.HoldFunc {
-	account := w.Lifecycle.Account.Hold()
-	if account == nil && w.MaxTotalKopH == 0 {
+	hold := w.Lifecycle.Account.Hold()
+	if hold == nil {
 		return nil
 	}
-	key := ledgerKey(member.Slot)
 	return func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-		inTotal, err := w.total.Hold(key, kopH)
-		if err != nil {
-			return nil, err
-		}
-		inAccount, err := account.Ask(ctx, cmp.Or(id, member.Instance.ID), kopH)
-		if err != nil {
-			inTotal.Release()
-			return nil, err
-		}
-		return func(id string, kopH int64) {
-			inAccount.Commit(id, kopH)
-			if id != "" {
-				id = key
-			}
-			inTotal.Commit(id, kopH)
-		}, nil
+		return hold(ctx, cmp.Or(id, member.Instance.ID), kopH)
 	}
 }
-
-// ledgerKey is the key of a slot in the ledger of the total cap.
-func ledgerKey(slot int) string { return strconv.Itoa(slot) }

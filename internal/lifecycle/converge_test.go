@@ -290,11 +290,12 @@ func TestConverge_StartCounts(t *testing.T) {
 		return s
 	}
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		target, ledger := running(OutbidRestart), spending.NewLedger(failure.MaxBurn, 2000)
+		target, ledger := running(OutbidRestart), spending.NewLedger(2000)
 		target.Hold = holdIn(ledger)
 		checkConverge(t, s, client, target, end{"", "running", "start"})
-		if left := ledger.Left(); left != 2000-s.Inst.Price.RunningKopH {
-			t.Errorf("%d of the limit are left", left)
+		_, excess := ledger.Hold("", 2001)
+		if counted := failure.As(excess).NowKopH; counted != s.Inst.Price.RunningKopH {
+			t.Errorf("%d kopecks per hour count", counted)
 		}
 	})
 }
@@ -365,7 +366,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := running(OutbidRestart)
 				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
-				target.Hold = holdIn(spending.NewLedger(failure.MaxBurn, test.maxBurn))
+				target.Hold = holdIn(spending.NewLedger(test.maxBurn))
 				checkConverge(t, s, client, target, test.want)
 			})
 		})

@@ -43,7 +43,7 @@ func (c *creation) key() string { return c.Seed.Key(c.Generation) }
 func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error) {
 	for changes := 0; ; changes++ {
 		hold, err := c.Target.Hold.Ask(ctx, "", candidate.KopH)
-		if failure.Exceeds(err, failure.MaxBurn, failure.MaxTotal) {
+		if failure.Exceeds(err, failure.MaxBurn) {
 			return c.recover(ctx, err)
 		}
 		if err != nil {

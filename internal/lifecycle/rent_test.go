@@ -287,8 +287,8 @@ func TestFill_Hold(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				api.Refused["off_1"] = test.status
-				ledger, order := spending.NewLedger(failure.MaxBurn, 150), newOrder("key")
-				ledger.Set("others", test.burn)
+				ledger, order := spending.NewLedger(150), newOrder("key")
+				others, _ := ledger.Hold("others", test.burn)
 				order.RecoverWithin, order.Target.Hold = anyAge, holdIn(ledger)
 				if test.unreadable {
 					order.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) {
@@ -307,9 +307,10 @@ func TestFill_Hold(t *testing.T) {
 				if test.known && err == nil && rented.ID != "ins_old" || len(api.Sent) > 0 {
 					t.Errorf("%s, sent %v", rented.ID, api.Sent)
 				}
-				ledger.Destroyed("others")
-				if left := 150 - ledger.Left(); left != test.total-test.burn {
-					t.Errorf("%d are held, want %d", left, test.total-test.burn)
+				others.Release()
+				_, excess := ledger.Hold("", 151)
+				if held := failure.As(excess).NowKopH; held != test.total-test.burn {
+					t.Errorf("%d are held, want %d", held, test.total-test.burn)
 				}
 			})
 		})
@@ -332,7 +333,7 @@ func TestFill_HoldsDoNotBlockEachOther(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		free := holdIn(spending.NewLedger(failure.MaxBurn, 0))
+		free := holdIn(spending.NewLedger(0))
 		for n := range maxRentals {
 			all.Go(func() {
 				fill(n, func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
@@ -391,7 +392,7 @@ func TestFill_Discards(t *testing.T) {
 			withMarket(t, api, func(t *testing.T, m *Manager) {
 				order := newOrder("key")
 				order.RecoverWithin, order.Target.MaxPriceKopH = anyAge, 200
-				order.Target.Hold = holdIn(spending.NewLedger(failure.MaxBurn, 150))
+				order.Target.Hold = holdIn(spending.NewLedger(150))
 				saved := ""
 				order.OnRented = func(rented Rented) {
 					saved = rented.ID
@@ -444,7 +445,7 @@ func TestFill_HigherPriceAndUnreadableAccount(t *testing.T) {
 	}
 	withMarket(t, api, func(t *testing.T, m *Manager) {
 		order, began := newOrder("key"), time.Now()
-		readable := holdIn(spending.NewLedger(failure.MaxBurn, 150))
+		readable := holdIn(spending.NewLedger(150))
 		order.Target.Hold = func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
 			if at := time.Since(began); at > 0 && at < time.Minute {
 				return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: errors.New("no")}

@@ -57,8 +57,6 @@ type Demand struct {
 	SameGPU, SameCountry bool
 	// Existing are the instances that the new ones join.
 	Existing []Location
-	// Budget returns the limit of the sum of the prices, with the disks, at this moment; nil for no limit.
-	Budget func() int64
 	// Except are offers not to choose.
 	Except map[string]bool
 	// Wait is how long to wait for offers; 0 for not at all.
@@ -128,7 +126,7 @@ func (m *Market) scaled(d time.Duration) time.Duration {
 // listAttempts returns the looks before a search gives up, or waits.
 func (m *Market) listAttempts(demand Demand) []listRead {
 	few, many := fewOffers, max(manyOffers, 2*demand.Count)
-	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry || demand.Budget != nil {
+	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry {
 		few = many // the best offers need not be the first ones
 	}
 	return []listRead{{ListAge, few}, {ListAge, many}, {m.scaled(freshAge), many}}

@@ -47,12 +47,6 @@ func TestEstimate(t *testing.T) {
 			func(d *Demand) { d.SameCountry, d.Count = true, 5 }, "[a_de_1 a_de_2 b_de_1 b_de_2]",
 			failure.Offers{Found: 4, Split: true},
 		},
-		"within a budget": {
-			func(d *Demand) { d.Budget = func() int64 { return 200 } }, "[a_de_1 a_ru_1]", failure.Offers{Found: 2},
-		},
-		"a budget for one": {
-			func(d *Demand) { d.Budget = func() int64 { return 110 } }, "[a_de_1]", failure.Offers{Found: 1, OverBudget: true},
-		},
 		"of the first query, not the cheapest": {
 			func(d *Demand) { d.SameCountry, d.SameGPU, d.Count = true, true, 1 }, "[a_de_1]", failure.Offers{Found: 1},
 		},
@@ -105,7 +99,7 @@ func TestTake_Together(t *testing.T) {
 			api.Set("off_a_de_1", 100)
 			api.Set("off_a_de_2", 100)
 		})
-		taken, err := m.Search(d).Take(t.Context(), 2, 2, true, 0)
+		taken, err := m.Search(d).Take(t.Context(), 2, 2, true)
 		if err != nil || fmt.Sprint(ids(taken)) != "[a_de_1 a_de_2]" {
 			t.Errorf("took %v, %v", ids(taken), err)
 		}
@@ -122,7 +116,7 @@ func TestTake_Joins(t *testing.T) {
 		d.SameCountry = true
 		search := m.Search(d)
 		take := func(want string) []lifecycle.Candidate {
-			taken, err := search.Take(t.Context(), 1, 1, false, 0)
+			taken, err := search.Take(t.Context(), 1, 1, false)
 			if err != nil || fmt.Sprint(ids(taken)) != want {
 				t.Errorf("took %v, %v, want %s", ids(taken), err, want)
 			}

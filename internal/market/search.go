@@ -83,17 +83,11 @@ func (s *Search) Restart(existing []Location) {
 func (s *Search) WaitLeft() time.Duration { return s.Wait - time.Since(s.began) }
 
 // Take reserves offers for count instances, or fewer if there are fewer, but at least for need; then it waits if wait
-// is set. roomKopH is the sum of the prices of instances that are replaced: the budget does not count those. The
-// caller rents from the offers, or releases them. An error is of the kind NoOffer, OfferRefused, OffersUnreadable,
-// AboveLimit, Interrupted or NotTried.
-func (s *Search) Take(
-	ctx context.Context, count, need int, wait bool, roomKopH int64,
-) ([]lifecycle.Candidate, error) {
+// is set. The caller rents from the offers, or releases them. An error is of the kind NoOffer, OfferRefused,
+// OffersUnreadable, AboveLimit, Interrupted or NotTried.
+func (s *Search) Take(ctx context.Context, count, need int, wait bool) ([]lifecycle.Candidate, error) {
 	demand := s.Demand
 	demand.Count = count
-	if s.Budget != nil {
-		demand.Budget = func() int64 { return s.Budget() + roomKopH }
-	}
 	reads := s.market.listAttempts(demand)
 	var offers failure.Offers
 	for {
@@ -115,8 +109,7 @@ func (s *Search) Take(
 			offers = choice.Offers
 		}
 		left := s.WaitLeft()
-		spent := demand.Budget != nil && demand.Budget() <= 0 // no offer can fit
-		if !wait || left <= 0 || spent {
+		if !wait || left <= 0 {
 			return nil, s.noOffer(offers)
 		}
 		reads = []listRead{{s.market.scaled(ListAge), reads[len(reads)-1].limit}}
@@ -171,7 +164,6 @@ func (s *Search) noOffer(offers failure.Offers) error {
 		return s.last
 	}
 	offers.Tried = s.tried
-	offers.OverBudget = offers.OverBudget || failure.Exceeds(s.last, failure.MaxTotal)
 	if s.Wait > 0 {
 		offers.Waited = time.Since(s.began)
 	}
@@ -209,7 +201,7 @@ func (s *Search) Rent(
 	keyChecked := false // the key was requested, so that nothing was rented under it before
 	for {
 		if candidate == nil {
-			taken, err := s.Take(ctx, 1, 1, false, 0)
+			taken, err := s.Take(ctx, 1, 1, false)
 			if err != nil && !keyChecked && failure.KindOf(err) != failure.NotTried && ctx.Err() == nil {
 				keyChecked = true
 				rented, recoverErr := s.market.lifecycle.Recover(ctx, order)
@@ -222,7 +214,7 @@ func (s *Search) Rent(
 			}
 			if err != nil && keyChecked && s.WaitLeft() > 0 && !s.All {
 				refusals = 0
-				taken, err = s.Take(ctx, 1, 1, true, 0)
+				taken, err = s.Take(ctx, 1, 1, true)
 			}
 			if err != nil {
 				return lifecycle.Rented{}, err
@@ -284,16 +276,13 @@ func (s *Search) releaseAfterFailure(candidate lifecycle.Candidate, err error) (
 	if e.Kind != failure.OutcomeUnknown { // else it may be rented
 		delete(s.chosen, id)
 	}
-	overBudget := failure.Exceeds(err, failure.MaxTotal)
-	if offerRefused || overBudget {
-		s.last = err
-	}
 	if offerRefused {
+		s.last = err
 		s.aside[id] = time.Now().Add(s.pause(goneFor) << min(s.attempts[id], maxAsideDoublings))
 		s.attempts[id]++
 		s.tried++
 	}
-	return len(s.Queries) > 0 && (offerRefused && s.ended == nil || overBudget)
+	return len(s.Queries) > 0 && offerRefused && s.ended == nil
 }
 
 // pause returns how long an offer is not tried: during a wait, it is shorter for a shorter poll interval.

@@ -164,7 +164,7 @@ func TestRent_OutcomeUnknownKeepsCountry(t *testing.T) {
 		if _, err := search.Rent(ctx, order("key"), nil); failure.KindOf(err) != failure.OutcomeUnknown {
 			t.Fatalf("got %v", err)
 		}
-		if other, err := search.Take(t.Context(), 1, 1, false, 0); failure.KindOf(err) != failure.NoOffer {
+		if other, err := search.Take(t.Context(), 1, 1, false); failure.KindOf(err) != failure.NoOffer {
 			t.Errorf("got %v, %v", other, err)
 		}
 	})
@@ -214,7 +214,7 @@ func TestRent_EndsReservations(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				search := m.Search(demand(1))
-				taken, err := search.Take(ctx, 1, 1, false, 0)
+				taken, err := search.Take(ctx, 1, 1, false)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package market
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 )
@@ -36,55 +35,17 @@ func selectOffers(demand Demand, offers []lifecycle.Candidate) (choice Choice) {
 		})
 		locations = []Location{common(demand.Existing[max(0, at)])}
 	}
-	enough := false
 	for _, location := range locations {
-		if group := affordable(groups[location], demand); better(group, choice.Candidates, len(demand.Queries)) {
+		group := groups[location][:min(demand.Count, len(groups[location]))]
+		if better(group, choice.Candidates, len(demand.Queries)) {
 			choice.Candidates = group
 		}
-		enough = enough || len(groups[location]) >= demand.Count
 	}
 	short := len(choice.Candidates) < demand.Count
 	choice.Offers.Listed, choice.Offers.Matching = true, len(offers)
 	choice.Offers.Needed, choice.Offers.Found = demand.Count, len(choice.Candidates)
-	choice.Offers.OverBudget = short && enough
-	choice.Offers.Split = short && !enough && len(offers) > len(choice.Candidates)
+	choice.Offers.Split = short && len(offers) > len(choice.Candidates)
 	return choice
-}
-
-// affordable returns as many of the offers as the demand and its budget allow, the first ones where possible.
-func affordable(offers []lifecycle.Candidate, demand Demand) []lifecycle.Candidate {
-	count := min(demand.Count, len(offers))
-	if demand.Budget == nil {
-		return offers[:count]
-	}
-	cheapest := slices.Clone(offers)
-	sort.SliceStable(cheapest, func(i, j int) bool { return cheapest[i].KopH < cheapest[j].KopH })
-	budget, left := demand.Budget(), int64(0) // left is the sum of the cheapest ones that are still to be chosen
-	for i, offer := range cheapest[:count] {
-		if left+offer.KopH > budget {
-			count = i
-			break
-		}
-		left += offer.KopH
-	}
-	reserve := slices.Clone(cheapest[:count]) // replaced by preferred offers, the most expensive first
-	var chosen []lifecycle.Candidate
-	for _, offer := range offers {
-		if len(reserve) == 0 {
-			break
-		}
-		at := slices.IndexFunc(reserve, func(c lifecycle.Candidate) bool { return c.Offer.ID == offer.Offer.ID })
-		if at < 0 {
-			at = len(reserve) - 1
-		}
-		if left-reserve[at].KopH+offer.KopH > budget {
-			continue
-		}
-		left += offer.KopH - reserve[at].KopH
-		reserve = slices.Delete(reserve, at, at+1)
-		chosen = append(chosen, offer)
-	}
-	return chosen
 }
 
 // better reports whether one choice is better than another: it has more offers, else more of the first queries, else

@@ -31,7 +31,7 @@ type Account struct {
 
 // NewAccount returns the account of a client.
 func NewAccount(limits Limits, client *rental.Client) *Account {
-	return &Account{limits: limits, client: client, ledger: NewLedger(failure.MaxBurn, limits.MaxBurnKopH)}
+	return &Account{limits: limits, client: client, ledger: NewLedger(limits.MaxBurnKopH)}
 }
 
 // reading is the account at one time.

@@ -418,30 +418,10 @@ func TestAccount_Unreadable(t *testing.T) {
 
 // A reading that another one has overtaken does not return.
 func TestLedger_OlderReading(t *testing.T) {
-	l, began := NewLedger(failure.MaxBurn, 100), time.Now()
+	l, began := NewLedger(100), time.Now()
 	l.observe(reading{listed: map[string]int64{"a": 30}, began: began.Add(time.Second)})
 	l.observe(reading{listed: map[string]int64{"a": 90}, began: began})
-	if left := l.Left(); left != 70 {
-		t.Errorf("%d are left, want 70", left)
-	}
-}
-
-// What is left does not contain what is held.
-func TestLedger_Left(t *testing.T) {
-	l := NewLedger(failure.MaxTotal, 100)
-	l.Set("a", 30)
-	l.Set("b", 20)
-	hold, err := l.Hold("c", 40)
-	if err != nil || l.Left() != 10 {
-		t.Errorf("%v, %d are left", err, l.Left())
-	}
-	if _, err := l.Hold("a", 41); !failure.Exceeds(err, failure.MaxTotal) {
-		t.Errorf("a more expensive replacement: %v", err)
-	}
-	hold.Release()
-	hold.Commit("c", 90) // it has ended
-	l.Destroyed("a")
-	if l.Left() != 80 {
-		t.Errorf("%d are left", l.Left())
+	if total := l.total(); total != 30 {
+		t.Errorf("the instances cost %d, want 30", total)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 )
 
 // Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
@@ -37,7 +35,6 @@ func (h HoldFunc) Ask(ctx context.Context, id string, kopH int64) (Hold, error) 
 // Ledger adds up the prices of instances and compares the sum with a limit. Instances have keys, such as their ids. It
 // is safe for concurrent use.
 type Ledger struct {
-	kind  failure.Limit
 	limit int64 // kopecks per hour; 0 for no limit
 
 	mu      sync.Mutex
@@ -59,9 +56,9 @@ type price struct {
 }
 
 // NewLedger returns an empty ledger with a limit in kopecks per hour, 0 for none.
-func NewLedger(kind failure.Limit, limitKopH int64) *Ledger {
+func NewLedger(limitKopH int64) *Ledger {
 	return &Ledger{
-		kind: kind, limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}, changed: make(chan struct{}),
+		limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}, changed: make(chan struct{}),
 	}
 }
 
@@ -81,7 +78,7 @@ func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
 	l.holds[h] = true
 	if after := l.total(); l.limit > 0 && after > l.limit {
 		delete(l.holds, h)
-		return nil, exceeded(l.kind, before, after, l.limit)
+		return nil, exceeded(before, after, l.limit)
 	}
 	return func(key string, kopH int64) { l.end(h, key, kopH) }, nil
 }
@@ -101,23 +98,11 @@ func (l *Ledger) end(h *hold, key string, kopH int64) {
 	l.changed = make(chan struct{})
 }
 
-// Set records what an instance costs now.
-func (l *Ledger) Set(key string, kopH int64) { l.set(key, price{kopH: kopH, at: time.Now()}) }
-
 // Destroyed records that an instance is not billed any more.
-func (l *Ledger) Destroyed(key string) { l.set(key, price{gone: true, at: time.Now()}) }
-
-func (l *Ledger) set(key string, p price) {
+func (l *Ledger) Destroyed(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.prices[key] = p
-}
-
-// Left is what the limit leaves for instances that are about to be rented.
-func (l *Ledger) Left() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.limit - l.total()
+	l.prices[key] = price{gone: true, at: time.Now()}
 }
 
 // without is the sum of all prices without those of some instances.

@@ -107,7 +107,7 @@ func (a *Account) checkBurn(now reading, change Change) *failure.Error {
 	if limit == 0 || after <= limit || a.ledger.mayLag(now) {
 		return nil
 	}
-	excess := exceeded(failure.MaxBurn, burn, after, limit)
+	excess := exceeded(burn, after, limit)
 	excess.Warning = len(change.Replaced) == 0 && change.AddedKopH <= limit
 	return excess
 }
@@ -140,8 +140,8 @@ func MissingFunds(balance rental.Balance, startsKopH int64) *failure.Error {
 	return &failure.Error{Kind: failure.NotEnoughFunds, StartsKopH: startsKopH, NeedKop: need, HaveKop: have}
 }
 
-func exceeded(limit failure.Limit, nowKopH, afterKopH, limitKopH int64) *failure.Error {
+func exceeded(nowKopH, afterKopH, limitKopH int64) *failure.Error {
 	return &failure.Error{
-		Kind: failure.AboveLimit, Limit: limit, NowKopH: nowKopH, PriceKopH: afterKopH, LimitKopH: limitKopH,
+		Kind: failure.AboveLimit, Limit: failure.MaxBurn, NowKopH: nowKopH, PriceKopH: afterKopH, LimitKopH: limitKopH,
 	}
 }

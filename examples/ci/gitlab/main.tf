@@ -17,8 +17,7 @@ resource "gpurent_fleet" "research" {
   template        = "pytorch"
   disk_gb         = 60
   offer_queries   = [{ gpu = ["rtx_4090"], num_gpus = [1] }]
-  max_price_kop_h = 9000  # 90 rubles per hour for each server
-  max_total_kop_h = 20000 # 200 rubles per hour for all servers, disks included
+  max_price_kop_h = 9000 # 90 rubles per hour for each server
 }
 
 output "servers" {

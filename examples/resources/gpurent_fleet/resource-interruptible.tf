@@ -16,6 +16,5 @@ resource "gpurent_fleet" "batch" {
   ssh_key_ids     = [gpurent_ssh_key.me.id]
   min_ready       = 4
   on_outbid       = "restart"
-  shrink          = "most_expensive"
   offer_queries   = [{ min_vram_gb = 16 }]
 }

@@ -12,7 +12,6 @@ resource "gpurent_fleet" "train" {
   template        = "pytorch"
   disk_gb         = 60
   max_price_kop_h = 9000
-  max_total_kop_h = 32000 # 320 rubles per hour for all members, disks included
   ssh_key_ids     = [gpurent_ssh_key.me.id]
 
   offer_queries = [

@@ -27,7 +27,6 @@ const (
 	summaryNotReduced    = "Fleet %s has too many members"
 	summaryChanges       = "Fleet %s changes existing members"
 	summaryTooFewOffers  = "Too few offers for fleet %s"
-	summaryTotalAboveCap = "Fleet %s exceeds max_total_kop_h"
 	summaryOtherMembers  = "Instances have the names of members of fleet %s"
 	summaryMinReady      = "min_ready exceeds size"
 	summaryNullQuery     = "Query is null"
@@ -165,9 +164,6 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 	case e.Kind == failure.OutcomeUnknown:
 		return tfkit.Textf("an instance may have been rented under the idempotency key %s, and the next apply or destroy "+
 			"finds it: %s", e.Key, e.Err)
-	case e.Kind == failure.NoOffer && e.Offers.OverBudget, failure.Exceeds(err, failure.MaxTotal):
-		return tfkit.Textf("another member would exceed max_total_kop_h, %s, at the current prices",
-			tfkit.PerHour(o.MaxTotalKopH))
 	case e.Kind == failure.NoOffer && last.Kind != "":
 		return notRentedText(o, last, e.Last)
 	case e.Kind == failure.NoOffer:
@@ -246,8 +242,6 @@ func rejectedText(e failure.Error) tfkit.Text {
 		text = "not as requested: " + tfinstance.DifferencesText(e.Differences)
 	case e.Limit == failure.MaxBurn:
 		text, reason = "costs too much", ". "+tfinstance.SpendingErrorText(&e)
-	case e.Limit == failure.MaxTotal:
-		text = tfkit.Textf("raises the price of the fleet to %s, above max_total_kop_h, %s", price, limit)
 	default:
 		text = tfkit.Textf("costs %s, above max_price_kop_h, %s", price, limit)
 	}
@@ -273,7 +267,7 @@ func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 		case e.Offers.Matching == 0:
 			return tfinstance.Explain(ctx, r.Meta, o.Queries)
 		case o.All && e.Offers.Needed > e.Offers.Found:
-			return "\n\n" + offersText(o.Spec, e.Offers, e.Offers.Needed)
+			return "\n\n" + offersText(e.Offers, e.Offers.Needed)
 		}
 	}
 	return ""

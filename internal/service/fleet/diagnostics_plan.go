@@ -38,7 +38,7 @@ func (r *fleetResource) addTooFewOffers(
 	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, offers failure.Offers, count int,
 	replaced int,
 ) {
-	text := offersText(spec, offers, count)
+	text := offersText(offers, count)
 	add := tfkit.AddAttributeWarning
 	switch wait := plan.Wait(); {
 	case replaced > 0 && wait == 0 && (spec.All || offers.Found < min(count, replaced)):
@@ -59,30 +59,16 @@ func (r *fleetResource) addTooFewOffers(
 }
 
 // offersText describes why there are fewer offers than needed.
-func offersText(spec fleet.Spec, offers failure.Offers, needed int) tfkit.Text {
+func offersText(offers failure.Offers, needed int) tfkit.Text {
 	text := tfkit.Textf("Offers needed: %d. Available: %d. Matching the queries: %d", needed, offers.Found,
 		offers.Matching)
 	if offers.Reserved > 0 {
 		text += tfkit.Textf(", of which other resources of this run use %d", offers.Reserved)
 	}
-	switch {
-	case offers.OverBudget:
-		text += tfkit.Textf(". max_total_kop_h, %s, does not allow more", tfkit.PerHour(spec.MaxTotalKopH))
-	case offers.Split:
+	if offers.Split {
 		text += ". More offers match, but not with the same values of the arguments in same"
 	}
 	return text + "."
-}
-
-func addTotalAboveCap(diags *diag.Diagnostics, spec fleet.Spec, members int, total int64, lowered bool) {
-	text := tfkit.Textf("The fleet keeps %s, at a price of %s while running, and max_total_kop_h is %s. Lower size, "+
-		"or raise max_total_kop_h.", membersText(members), tfkit.HourlyRubles(total), tfkit.PerHour(spec.MaxTotalKopH))
-	at, summary := path.Root("max_total_kop_h"), tfkit.Summaryf(summaryTotalAboveCap, spec.Name)
-	if lowered {
-		tfkit.AddAttributeError(diags, at, summary, text+" Nothing was changed.")
-		return
-	}
-	tfkit.AddAttributeWarning(diags, at, summary, text+" Until then the apply starts and rents nothing.")
 }
 
 // addOtherMembers describes instances with the names of members.

@@ -40,7 +40,7 @@ func (m model) imported(ctx context.Context, client *rental.Client, id string, m
 		m.DesiredState = types.StringValue(string(rental.DesiredStopped))
 	}
 	m.Allocation, m.OnOutbid = types.StringValue(defaultAllocation), types.StringValue(tfinstance.DefaultOnOutbid)
-	m.Shrink, m.Update = types.StringValue(defaultShrink), types.StringValue(defaultUpdate)
+	m.Update = types.StringValue(defaultUpdate)
 	m.MaxUnavailable, m.MinReady = types.Int64Value(defaultMaxUnavailable), types.Int64Value(defaultMinReady)
 	m.OfferQueries = importedQueries(ctx, members)
 	return m.withMembers(members)

@@ -27,11 +27,9 @@ type model struct {
 	Name           types.String   `tfsdk:"name"`
 	Size           types.Int64    `tfsdk:"size"`
 	OfferQueries   types.List     `tfsdk:"offer_queries"`
-	MaxTotalKopH   types.Int64    `tfsdk:"max_total_kop_h"`
 	Same           types.Set      `tfsdk:"same"`
 	Allocation     types.String   `tfsdk:"allocation"`
 	MinReady       types.Int64    `tfsdk:"min_ready"`
-	Shrink         types.String   `tfsdk:"shrink"`
 	Update         types.String   `tfsdk:"update"`
 	MaxUnavailable types.Int64    `tfsdk:"max_unavailable"`
 	Timeouts       timeouts.Value `tfsdk:"timeouts"`
@@ -254,9 +252,7 @@ func (m model) spec() fleet.Spec {
 		State:          rental.DesiredState(m.DesiredState.ValueString()),
 		OnOutbid:       lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
 		MaxPriceKopH:   m.MaxPriceKopH.ValueInt64(),
-		MaxTotalKopH:   m.MaxTotalKopH.ValueInt64(),
 		All:            m.Allocation.ValueString() == allocationAll,
-		ShrinkByPrice:  m.Shrink.ValueString() == shrinkMostExpensive,
 		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
 		WaitForOffer:   m.Wait(),
 		Ready:          m.Conditions(),

@@ -126,7 +126,7 @@ func (r *fleetResource) planUpdate(
 	}
 	r.checkUpdate(ctx, update{
 		plan: plan, spec: spec, members: members, changes: changes, priorSize: int(state.Size.ValueInt64()),
-		capChanged: !plan.MaxTotalKopH.Equal(state.MaxTotalKopH), imageChanged: !plan.Image.Equal(state.Image),
+		imageChanged: !plan.Image.Equal(state.Image),
 	}, &resp.Diagnostics)
 }
 
@@ -160,7 +160,7 @@ func planComputed(state model, plan *model, members []fleet.Member, changes []fl
 // argumentsUnknown reports whether an argument that determines the changes is not known yet.
 func argumentsUnknown(plan model) bool {
 	for _, value := range []attr.Value{
-		plan.Size, plan.Template, plan.DiskGB, plan.Type, plan.Image, plan.DesiredState, plan.OnOutbid, plan.Shrink,
+		plan.Size, plan.Template, plan.DiskGB, plan.Type, plan.Image, plan.DesiredState, plan.OnOutbid,
 	} {
 		if value.IsUnknown() {
 			return true

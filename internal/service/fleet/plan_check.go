@@ -44,9 +44,8 @@ type update struct {
 	members []fleet.Member
 	changes []fleet.Change
 	// priorSize is the size of the state.
-	priorSize int
-
-	capChanged, imageChanged bool // max_total_kop_h, image
+	priorSize    int
+	imageChanged bool
 }
 
 // stays returns the members that an apply keeps.
@@ -64,7 +63,7 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 		return
 	}
 	r.completeInstances(ctx, u)
-	checkCaps(diags, u)
+	warnAboveCap(diags, u)
 	warnOfChanges(diags, u)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
 	if rents {
@@ -79,22 +78,17 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	r.checkOffers(ctx, u.plan, u.spec, u.stays(), u.changes, nil, diags)
 }
 
-// checkCaps compares the members that an apply keeps with the caps. A total cap that was lowered below their price is
-// an error. Otherwise a price has risen outside of Terraform: the apply starts and rents nothing more. A member above
-// the price cap stays, because the apply compares only what it creates or starts.
-func checkCaps(diags *diag.Diagnostics, u update) {
-	spec, stays := u.spec, u.stays()
-	if total := fleet.RunningKopH(stays); spec.MaxTotalKopH > 0 && total > spec.MaxTotalKopH {
-		addTotalAboveCap(diags, spec, len(stays), total, u.capChanged)
-	}
+// warnAboveCap warns of members above the price cap. They stay, because the apply compares only what it creates or
+// starts.
+func warnAboveCap(diags *diag.Diagnostics, u update) {
 	actions := actionsBySlot(u.changes)
 	var running []rental.Instance
-	for _, member := range stays {
+	for _, member := range u.stays() {
 		if actions[member.Slot] != fleet.Stop {
 			running = append(running, member.Instance)
 		}
 	}
-	tfinstance.WarnAboveCap(diags, spec.MaxPriceKopH, running)
+	tfinstance.WarnAboveCap(diags, u.spec.MaxPriceKopH, running)
 }
 
 // completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and
@@ -149,7 +143,7 @@ func (r *fleetResource) checkOffers(
 		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
 	var choice market.Choice
-	known := tfinstance.FullyKnown(ctx, plan.OfferQueries, plan.MaxPriceKopH, plan.MaxTotalKopH, plan.Same)
+	known := tfinstance.FullyKnown(ctx, plan.OfferQueries, plan.MaxPriceKopH, plan.Same)
 	if known && slots > 0 {
 		var err error
 		choice, err = r.Meta.Market.Estimate(ctx, spec.Demand(slots, stays))

@@ -32,9 +32,6 @@ const (
 	allocationAny = "any"
 	allocationAll = "all"
 
-	shrinkHighestSlot   = "highest_slot"
-	shrinkMostExpensive = "most_expensive"
-
 	updateReplace = "replace"
 	updateRolling = "rolling"
 
@@ -45,7 +42,6 @@ const (
 // The defaults of policies, which an import sets, too.
 const (
 	defaultAllocation     = allocationAny
-	defaultShrink         = shrinkHighestSlot
 	defaultUpdate         = updateReplace
 	defaultMaxUnavailable = 1
 	defaultMinReady       = 1
@@ -80,26 +76,18 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"size": schema.Int64Attribute{
 			Required: true,
 			MarkdownDescription: "Number of members. Must be between 0 and 5000. `0` keeps the resource and rents nothing. " +
-				"Changed in place: a larger size fills the lowest free slots, a smaller one destroys members as `shrink` " +
-				"determines.",
+				"Changed in place: a larger size fills the lowest free slots, a smaller one destroys the members in " +
+				"the highest ones.",
 			Validators: []validator.Int64{int64validator.Between(0, maxSize)},
 		},
 		"offer_queries": schema.ListNestedAttribute{
 			Required: true,
 			MarkdownDescription: "Queries for the offers of new members, in order of preference. Each query has the " +
 				"filters of `gpurent_offers`; `[{}]` accepts any offer. Must not be empty. The provider selects offers for all " +
-				"missing members together, as many as `same`, `max_price_kop_h` and `max_total_kop_h` allow. It prefers the " +
+				"missing members together, as many as `same` and `max_price_kop_h` allow. It prefers the " +
 				"first query, and within a query its `order`. Changed in place, without an effect on existing members.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 			Validators:   []validator.List{tfkit.NotEmpty()},
-		},
-		"max_total_kop_h": schema.Int64Attribute{
-			Optional: true,
-			MarkdownDescription: "Maximum sum of the running prices of all members in kopecks per hour, extra disk " +
-				"included, as in `running_kop_h`. Must be at least 1. No maximum by default. Applies to every creation, start " +
-				"and new bid. Stopped and outbid members count with their running prices, because they can be started. A value " +
-				"below the price of the existing members that stay is an error at plan.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"same": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -124,13 +112,6 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				"contains them. Must be at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect " +
 				"with `allocation = \"all\"`.",
 			Validators: []validator.Int64{int64validator.AtLeast(0)},
-		},
-		"shrink": schema.StringAttribute{
-			Optional: true, Computed: true,
-			Default: stringdefault.StaticString(defaultShrink),
-			MarkdownDescription: "Which members a smaller `size` destroys. Valid values: `highest_slot`, `most_expensive` " +
-				"(by running price). Defaults to `highest_slot`. Changed in place.",
-			Validators: []validator.String{tfkit.OneOf(shrinkHighestSlot, shrinkMostExpensive)},
 		},
 		"update": schema.StringAttribute{
 			Optional: true, Computed: true,
@@ -235,7 +216,7 @@ func instancesAttribute() schema.MapAttribute {
 	return schema.MapAttribute{
 		Computed: true, ElementType: memberType,
 		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots " +
-			"have gaps after `shrink = \"most_expensive\"`, and while a member is missing. Each member has the attributes:" +
+			"have gaps while a member is missing. Each member has the attributes:" +
 			// The generator of the documents appends a link to the end.
 			list.String() + "\n\n  The nested schema contains the types of these attributes.",
 	}

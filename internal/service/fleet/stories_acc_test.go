@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -198,7 +197,7 @@ func TestAccFleet_changesInPlace(t *testing.T) {
 		resource.TestStep{
 			PreConfig: env.ClearRequests,
 			Config: env.Config(strings.ReplaceAll(config(2,
-				`on_outbid = "keep"`, `shrink = "most_expensive"`, `allocation = "all"`, "min_ready = 1", "ssh_key_ids = []",
+				`on_outbid = "keep"`, `allocation = "all"`, "min_ready = 1", "ssh_key_ids = []",
 				`same = ["country", "gpu"]`, "max_price_kop_h = 1000000", `wait_for_offer = "5m"`,
 				`timeouts = { create = "1h", update = "1h", delete = "1h" }`, "ready_when = { ssh_reachable = false }",
 			), `"rtx_4090"`, `"rtx_3090"`)),
@@ -221,62 +220,6 @@ func TestAccFleet_changesInPlace(t *testing.T) {
 			ExpectError: regexp.MustCompile("Image differs from the template"),
 		},
 	)
-}
-
-// The total price cap limits the number of members. A cap below the price of the existing members is an error.
-func TestAccFleet_totalCap(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	// The quirk raises the price after the request, so that a member is destroyed again.
-	env := acctest.Start(t, acctest.WithoutQuirks("price-moves-on-create"))
-	capped := func(size, kopH int) string {
-		return env.Config(config(size, fmt.Sprintf("max_total_kop_h = %d", kopH), "min_ready = 0"))
-	}
-	within := func(limit int) resource.TestCheckFunc {
-		return resource.TestCheckResourceAttrWith(address, "running_kop_h", func(value string) error {
-			var total int
-			if _, err := fmt.Sscan(value, &total); err != nil || total > limit || total == 0 {
-				return fmt.Errorf("the fleet costs %s, and the cap is %d", value, limit)
-			}
-			return nil
-		})
-	}
-	test(t, env,
-		resource.TestStep{Config: capped(5, 3000), Check: within(3000), ExpectNonEmptyPlan: true},
-		resource.TestStep{Config: capped(5, 100), ExpectError: regexp.MustCompile("Fleet train exceeds max_total_kop_h")},
-		resource.TestStep{
-			Config:      env.Config(config(5, "max_price_kop_h = 1", "min_ready = 5")),
-			ExpectError: regexp.MustCompile("Fleet train has too few ready members"),
-		},
-		resource.TestStep{Config: env.Config(config(5)), Check: resource.TestCheckResourceAttr(address, "ready", "5")},
-	)
-}
-
-// Prices that rise above the cap outside Terraform are a warning in each plan until they fall.
-func TestAccFleet_totalCapAfterPriceRise(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	t.Parallel()
-	var factor atomic.Int64
-	factor.Store(1)
-	// The test changes the prices itself.
-	env := acctest.Start(t, acctest.WithoutQuirks("all"), editInstances(func(inst map[string]any) {
-		price, _ := inst["price"].(map[string]any)
-		if kopH, ok := price["running_kop_h"].(float64); ok {
-			price["running_kop_h"] = kopH * float64(factor.Load())
-		}
-	}))
-	env.AddSSHKey()
-	w := env.Workspace(env.Provider() + plain(2, 20, fmt.Sprintf("max_total_kop_h = %d", env.BurnOf(2))))
-	w.Run("apply", "-auto-approve")
-	const warning = "Fleet train exceeds max_total_kop_h"
-	contains(t, w.Run("plan", "-no-color"), "!"+warning)
-	factor.Store(2)
-	contains(t, w.Run("plan", "-no-color"), warning)
-	w.Run("apply", "-refresh-only", "-auto-approve")
-	contains(t, w.Run("plan", "-no-color"), warning)
-	factor.Store(1)
-	w.Run("apply", "-refresh-only", "-auto-approve")
-	contains(t, w.Run("plan", "-no-color"), "!"+warning)
-	w.Run("destroy", "-auto-approve")
 }
 
 // A plan compares a fleet with all its members with the limits of the provider.
@@ -308,7 +251,6 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 		{config(2, "min_ready = 3"), "min_ready exceeds size"},
 		{config(2, `same = ["region"]`), "must be one of"},
 		{config(2, `allocation = "some"`), "must be one of"},
-		{config(2, "max_total_kop_h = 0"), "at least 1"},
 		{config(2, "max_unavailable = 0"), "at least 1"},
 		{other(`{}]`, "null]"), `(?s)Query is null.*offer_queries\[1\]`},
 		{config(2, `wait_for_offer = "soon"`), "duration above zero"},
