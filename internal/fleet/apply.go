@@ -91,7 +91,7 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 	r := e.newRun(spec, members, timeout)
 	r.destroyRejected(ctx)
 	_ = r.findInTime(ctx, false) //nolint:errcheck // the keys of the slots, or a later apply, find the rest
-	if !r.Exists && len(r.failures) > 0 {
+	if r.Seed.Chosen() && len(r.failures) > 0 {
 		r.failAll(filter(r.changes(nil), func(c Change) bool { return r.failures[c.Slot].Err == nil }), r.skipReason(ctx))
 		return r.finish(ctx)
 	}

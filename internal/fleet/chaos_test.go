@@ -242,7 +242,7 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 					if number > used && !alive {
 						break
 					}
-					key := lifecycle.FleetSeed("train/1", false).Slot(slot).Key(number)
+					key := lifecycle.FleetSeed("train/1").Slot(slot).Key(number)
 					order := spec(1).Order
 					order.Name, order.OfferID = name, e.offers()[0].ID
 					inst, _, err := e.client.CreateInstance(t.Context(), key, order)

@@ -141,8 +141,8 @@ func burnLimit(kopH int64) spending.Limits {
 // spec describes a fleet that the state contains.
 func spec(size int) fleet.Spec {
 	return fleet.Spec{
-		Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Exists: true,
-		Name: "train", ID: "train/1", Size: size, MinReady: size,
+		Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Seed: lifecycle.FleetSeed("train/1"),
+		Name: "train", Size: size, MinReady: size,
 		State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
 		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Queries: []rental.OfferQuery{{Type: rental.OnDemand}},
@@ -152,7 +152,14 @@ func spec(size int) fleet.Spec {
 // newFleet describes a fleet that no state contains, with a random seed.
 func newFleet(size int) fleet.Spec {
 	s := spec(size)
-	s.Object.Token, s.Exists, s.ID = "new", false, lifecycle.NewFleetID("train")
+	id := lifecycle.NewFleetID("train")
+	s.Object, s.Seed = lifecycle.Object{Token: "new", Fleet: id}, lifecycle.NewFleetSeed(id)
+	return s
+}
+
+// saved describes a new fleet after its creation.
+func saved(s fleet.Spec) fleet.Spec {
+	s.Seed = lifecycle.FleetSeed(s.Object.Fleet)
 	return s
 }
 
@@ -160,6 +167,7 @@ func newFleet(size int) fleet.Spec {
 func chosenFleet(size int) fleet.Spec {
 	s := newFleet(size)
 	s.Chosen = lifecycle.ChosenName("fleet", "prod", "train")
+	s.Seed = s.Chosen
 	return s
 }
 

@@ -28,7 +28,7 @@ const (
 // creation rented. One with a random seed has nothing to find. The error is that of the list: then some instances may
 // not have been found.
 func (r *run) find(ctx context.Context, destroys bool) error {
-	if !r.Exists && !r.Chosen.Chosen() {
+	if r.Seed.New() {
 		return nil
 	}
 	began := r.Lifecycle.Client.Now()
@@ -51,7 +51,7 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 	if err == nil && asked == nil {
 		r.result.SearchedAt = began
 	}
-	if destroys || r.Exists && r.GenerationsUnknown {
+	if destroys || r.GenerationsUnknown {
 		r.probe(ctx, destroys)
 	}
 	return err
@@ -83,7 +83,7 @@ func (r *run) probe(ctx context.Context, destroys bool) {
 // mayBeOwn reports whether an active instance with a member's name, which is not a member, may be the fleet's. Only its
 // key proves that it is. An earlier apply has requested the keys of older instances.
 func (r *run) mayBeOwn(named Member) bool {
-	if !r.Exists {
+	if r.Seed.Chosen() {
 		return named.Slot < r.Size
 	}
 	created := named.Instance.CreatedAt
@@ -126,7 +126,7 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 	for i, slot := range slots {
 		switch {
 		case found[i].ID == "":
-		case first != nil && !r.Exists:
+		case first != nil && r.Seed.Chosen():
 			r.Lifecycle.Owners.Release(found[i].ID)
 		default:
 			r.keep(slot, found[i])
@@ -137,8 +137,8 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 
 // askKeys returns the instance that was rented under a key of the slot of a member; the zero value if there is none.
 func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, error) {
-	if r.Exists && member.Unknown && (member.Key != "" || r.Chosen.Chosen()) { // the creation may have requested it
-		order := r.chosenOrder(member)
+	if member.Unknown && (member.Key != "" || r.Chosen.Chosen()) { // the creation may have requested it
+		order := r.order(r.Chosen, member)
 		if member.Key != "" {
 			order.Seed, order.Generation = lifecycle.ExactKey(member.Key), 1
 		}
@@ -146,8 +146,8 @@ func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, err
 			return rented, err
 		}
 	}
-	order, left := r.order(member), unusedKeys
-	if !r.Exists {
+	order, left := r.order(r.Seed, member), unusedKeys
+	if r.Seed.Chosen() {
 		left = 1
 	}
 	for range left {
@@ -163,32 +163,19 @@ func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, err
 
 // keep adds an instance that was found.
 func (r *run) keep(slot int, found lifecycle.Rented) {
-	r.members[slot] = r.newMember(r.order(Member{Slot: slot}), slot, found)
+	r.members[slot] = r.newMember(r.order(r.Seed, Member{Slot: slot}), slot, found)
 	r.found[slot], r.rented[slot] = found, found
 }
 
-// order returns the order for the next instance of the slot of a member.
-func (r *run) order(member Member) lifecycle.Order {
-	if !r.Exists && r.Chosen.Chosen() {
-		return r.chosenOrder(member)
-	}
-	order := r.orderWith(lifecycle.FleetSeed(r.ID, !r.Exists), member)
-	order.Generation = member.Generation + 1
-	return order
-}
-
-// chosenOrder returns the order for an instance that the creation of the fleet rents under a chosen seed. If the
-// creations before this one have used the keys of another slot, they have used those of this slot, too, most likely.
-func (r *run) chosenOrder(member Member) lifecycle.Order {
-	order := r.orderWith(r.Chosen, member)
-	order.Generation = max(1, r.generation-1)
-	return order
-}
-
-func (r *run) orderWith(seed lifecycle.KeySeed, member Member) lifecycle.Order {
+// order returns the order for the next instance of the slot of a member. If a creation under a chosen seed has found
+// the first keys of one slot used by those before it, they have used those of the other slots, too, most likely.
+func (r *run) order(seed lifecycle.KeySeed, member Member) lifecycle.Order {
 	order := lifecycle.Order{
-		InstanceCreate: r.Order, ExpectedImage: r.Image, Seed: seed.Slot(member.Slot), Object: r.Object,
-		RecoverWithin: r.RecoverWithin, Target: r.target(Member{Slot: member.Slot}),
+		InstanceCreate: r.Order, ExpectedImage: r.Image, Seed: seed.Slot(member.Slot), Generation: member.Generation + 1,
+		Object: r.Object, RecoverWithin: r.RecoverWithin, Target: r.target(Member{Slot: member.Slot}),
+	}
+	if seed.Chosen() {
+		order.Generation = max(1, r.generation-1)
 	}
 	order.Name = MemberName(r.Name, member.Slot)
 	return order

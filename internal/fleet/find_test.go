@@ -102,7 +102,7 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 					members := e.create(first)
 					e.destroy(members[1].Instance.ID)
 					train := spec(3)
-					train.ID, train.Chosen = first.ID, first.Chosen
+					train.Chosen = first.Chosen
 					e.want(e.apply(train, e.read(members)), 3)
 					train.GenerationsUnknown = true
 					saved := []fleet.Member{members[0], members[2]}
@@ -132,7 +132,8 @@ func TestApply_TwoFleetsWithOneName(t *testing.T) {
 				time.Sleep(age)
 				second := newFleet(1)
 				result := e.apply(second, nil)
-				second.Exists, second.Size, second.MinReady = true, 4, 4
+				second = saved(second)
+				second.Size, second.MinReady = 4, 4
 				result = e.apply(second, result.Members)
 				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.active()) != 7 {
 					t.Fatalf("%d active: %s", len(e.active()), describe(result))
@@ -151,8 +152,8 @@ func TestApply_AsksForNoServerOfOthers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(3))
 		time.Sleep(time.Hour)
-		younger := newFleet(0)
-		younger.Exists, younger.SearchedAt = true, time.Now()
+		younger := saved(newFleet(0))
+		younger.SearchedAt = time.Now()
 		engine := e.engine()
 		sent := e.count("POST")
 		engine.Apply(t.Context(), younger, nil, time.Hour)
@@ -414,7 +415,8 @@ func TestApply_UnknownOutcome(t *testing.T) {
 								delete(inst, "name")
 							}
 						})
-						train.Exists, train.Chosen = true, lifecycle.KeySeed{} // the prefix was removed meanwhile
+						train = saved(train)
+						train.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
 						if destroys {
 							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
 							if kinds(result)[1] != test.kind || len(e.active()) != test.left {

@@ -29,15 +29,13 @@ type Engine struct {
 type Spec struct {
 	// Name is the name of the fleet.
 	Name string
-	// ID is its id, the seed of the keys of its members.
-	ID string
-	// Chosen is the seed that the user has chosen with idempotency_prefix; zero for none. It makes the keys of the
-	// creation of the fleet, and of nothing else.
+	// Seed makes the keys of its members: that of its id, but for a creation with idempotency_prefix the chosen one.
+	Seed lifecycle.KeySeed
+	// Chosen is the seed that the user has chosen with idempotency_prefix, with which the fleet may have been created;
+	// zero for none.
 	Chosen lifecycle.KeySeed
 	// Object is the object of the state that has the members.
 	Object lifecycle.Object
-	// Exists: the state contains the fleet.
-	Exists bool
 	// SearchedAt is when an apply last searched for instances that are not in the state, by the clock of the API; zero if
 	// that is unknown.
 	SearchedAt time.Time

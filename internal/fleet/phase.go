@@ -84,7 +84,7 @@ func (p *phase) attempt(ctx context.Context) {
 // a member first.
 func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Change) {
 	for _, change := range changes {
-		order := p.order(change.Member)
+		order := p.order(p.Seed, change.Member)
 		found, isFound := p.found[change.Slot]
 		work := func() slotResult { return p.move(ctx, change.Member) }
 		switch {
@@ -122,7 +122,7 @@ func (p *phase) begin(ctx context.Context, change Change, work func() slotResult
 // handle records an event. A failure ends the phase if it is strict, or if the failure concerns all slots.
 func (p *phase) handle(e event) {
 	if e.ended == nil {
-		if p.generation == 0 && !p.Exists {
+		if p.generation == 0 && p.Seed.Chosen() {
 			p.generation = e.generation
 		}
 		return
@@ -133,7 +133,7 @@ func (p *phase) handle(e event) {
 	_, api := errors.AsType[*rental.Error](err)
 	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == ""
 	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
-	foreign := !p.Exists && RentedBefore(err) // so may be the servers of the other slots
+	foreign := p.Seed.Chosen() && RentedBefore(err) // so may be the servers of the other slots
 	if err != nil && (p.Strict || e.change.Action.Rents() && (refused || limited || foreign)) {
 		p.end(err)
 	}
@@ -228,7 +228,7 @@ func (p *phase) handleUntil(done <-chan struct{}, slot int) {
 
 // reporting returns the order for a slot that reports when its new instance was compared with it for the first time.
 func (p *phase) reporting(change Change) lifecycle.Order {
-	order, generation := p.order(change.Member), 0
+	order, generation := p.order(p.Seed, change.Member), 0
 	order.OnRented = func(rented lifecycle.Rented) { generation = rented.Generation }
 	report := sync.OnceFunc(func() { p.events <- event{change: change, generation: generation} })
 	order.Target.Observed = func(rental.Instance) { report() }

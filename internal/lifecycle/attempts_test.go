@@ -221,7 +221,7 @@ func newCreation(
 	}
 	_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
 	order := Order{
-		Seed: FleetSeed("train/1", false), InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand},
+		Seed: FleetSeed("train/1"), InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand},
 	}
 	order.Target.MaxPriceKopH = 100
 	manager := newManager(client)

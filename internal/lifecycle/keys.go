@@ -59,13 +59,11 @@ func IsFleetID(id string) bool { return fleetID.MatchString(id) }
 // ExactKey is the chosen seed of a single key, which Key returned before.
 func ExactKey(key string) KeySeed { return KeySeed{kind: chosen, text: key} }
 
-// FleetSeed is the seed of a fleet with an id. isNew: the id was made for this creation.
-func FleetSeed(id string, isNew bool) KeySeed {
-	if isNew {
-		return newSeed(fresh, "id", id)
-	}
-	return newSeed(stored, "id", id)
-}
+// FleetSeed is the seed of a fleet with an id that is in the state.
+func FleetSeed(id string) KeySeed { return newSeed(stored, "id", id) }
+
+// NewFleetSeed is FleetSeed for the creation that made the id.
+func NewFleetSeed(id string) KeySeed { return newSeed(fresh, "id", id) }
 
 // Slot is the seed of a slot of a fleet.
 func (s KeySeed) Slot(slot int) KeySeed {
@@ -79,6 +77,9 @@ func newSeed(kind seedKind, parts ...string) KeySeed {
 
 // Chosen reports whether the user has chosen the seed.
 func (s KeySeed) Chosen() bool { return s.kind == chosen }
+
+// New reports whether the seed was made for this creation.
+func (s KeySeed) New() bool { return s.kind == fresh || s.kind == single }
 
 // Key returns the idempotency key of a generation, counted from 1. The first one is hashed, too: every text can be
 // configured as a key, so a text that is sent as it is could equal the derived key of another instance.

@@ -28,7 +28,7 @@ func TestKeySeed_EachPairHasItsOwnKey(t *testing.T) {
 			"key " + fmt.Sprintf("%q", a):                           ChosenKey(a),
 			"name " + fmt.Sprintf("%q, %q", a, b):                   ChosenName("instance", a, b),
 			"fleet " + fmt.Sprintf("%q, %q", a, b):                  ChosenName("fleet", a, b),
-			"slot " + fmt.Sprintf("%q, %d", a, generation):          FleetSeed(a, false).Slot(generation),
+			"slot " + fmt.Sprintf("%q, %d", a, generation):          FleetSeed(a).Slot(generation),
 			"chosen " + fmt.Sprintf("%q, %q, %d", a, b, generation): ChosenName("fleet", a, b).Slot(generation),
 			"derived " + fmt.Sprintf("%q, %d", a, generation):       ChosenKey(ChosenKey(a).Key(generation)),
 		} {

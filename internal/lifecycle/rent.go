@@ -96,7 +96,7 @@ func (c *creation) afterRefusal(
 
 // recover requests the instance that was rented under the key before. It returns otherwise if there is none.
 func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
-	if c.Seed.kind == fresh || c.Seed.kind == single {
+	if c.Seed.New() {
 		return Rented{}, otherwise
 	}
 	rented, err := c.request(ctx, nil)

@@ -72,7 +72,7 @@ func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
 	inTheFuture := func(i *rental.Instance) { i.CreatedAt = i.CreatedAt.Add(3 * time.Hour) } // its clock differs
 	anotherDisk := func(i *rental.Instance) { i.DiskGB = 70 }
 	stranger := Object{Token: "other"}
-	key, own := ChosenKey("key"), FleetSeed("train/1", false).Slot(0)
+	key, own := ChosenKey("key"), FleetSeed("train/1").Slot(0)
 	for name, test := range map[string]struct {
 		seed   KeySeed
 		within time.Duration

@@ -2,6 +2,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -47,8 +48,8 @@ func (r *fleetResource) engine() *fleet.Engine {
 // spec returns the description of a fleet that the state contains.
 func (r *fleetResource) spec(m model, object tfkit.Object) fleet.Spec {
 	spec := m.spec()
-	spec.ID, spec.Exists = m.ID.ValueString(), true
-	spec.Object = lifecycle.Object{Token: object.Token, Fleet: spec.ID}
+	id := m.ID.ValueString()
+	spec.Seed, spec.Object = lifecycle.FleetSeed(id), lifecycle.Object{Token: object.Token, Fleet: id}
 	if prefix := r.Meta.IdempotencyPrefix; !prefix.IsNull() {
 		spec.Chosen = lifecycle.ChosenName("fleet", prefix.ValueString(), spec.Name)
 	}
@@ -75,9 +76,10 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	object := r.Meta.NewObject(ctx)
 	began := r.Meta.Client.Now().UTC()
-	plan.ID = types.StringValue(lifecycle.NewFleetID(plan.Name.ValueString()))
+	id := lifecycle.NewFleetID(plan.Name.ValueString())
+	plan.ID = types.StringValue(id)
 	spec := r.spec(plan, object)
-	spec.Exists = false
+	spec.Seed = cmp.Or(spec.Chosen, lifecycle.NewFleetSeed(id))
 	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
 	plan.Instances = types.MapNull(memberType)
