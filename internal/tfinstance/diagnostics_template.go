@@ -20,14 +20,11 @@ const (
 	summaryTemplateReplaces = "%s is replaced because its template changes"
 )
 
-// addNoTemplate does not print the slug, which may be sensitive. nearest are similar ones.
-func addNoTemplate(diags *diag.Diagnostics, nearest []string) {
-	text := tfkit.Text("Neither the catalog nor this account has a template with the slug in template. ")
-	if len(nearest) > 0 {
-		text += tfkit.Textf("Similar slugs: %s. ", nearest)
-	}
-	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate), text+
-		"The data source gpurent_templates lists all. If the template was created less than a minute ago, plan again later.")
+// addNoTemplate does not print the slug, which may be sensitive.
+func addNoTemplate(diags *diag.Diagnostics) {
+	tfkit.AddAttributeError(diags, path.Root("template"), tfkit.Summaryf(summaryNoTemplate),
+		"Neither the catalog nor this account has a template with the slug in template. The data source "+
+			"gpurent_templates lists all. If the template was created less than a minute ago, plan again later.")
 }
 
 func addOtherImage(diags *diag.Diagnostics, templateImage string) {

@@ -32,7 +32,7 @@ func CheckTemplate(
 		meta.WarnUnchecked(err, diags)
 		return // the API validates the request at apply
 	case !found:
-		addNoTemplate(diags, nearestTemplates(ctx, meta, slug))
+		addNoTemplate(diags)
 		return
 	}
 	if hasOwnImage && !rental.SameImage(template.Image, image) {
@@ -45,19 +45,6 @@ func CheckTemplate(
 	if template.LaunchMode == rental.LaunchEntrypoint && arguments.Conditions().SSHReachable {
 		addNoSSHExpected(diags)
 	}
-}
-
-// nearestTemplates returns the slugs that an unknown one resembles most; none if the templates cannot be read.
-func nearestTemplates(ctx context.Context, meta *tfkit.Meta, slug string) []string {
-	templates, err := meta.Cache.Templates.List(ctx)
-	if err != nil {
-		return nil
-	}
-	slugs := make([]string, len(templates.Items))
-	for i, template := range templates.Items {
-		slugs[i] = template.Slug
-	}
-	return nearestSlugs([]string{slug}, slugs)
 }
 
 // checkSSHKeys reports ids that the account does not have: an error if the creation replaces an instance. It warns if

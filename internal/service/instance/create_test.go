@@ -277,5 +277,5 @@ func TestPlan_WaitAndKeyWarnings(t *testing.T) {
 	expectDiags(t, "a plan without keys", tf.plan(nil, config).diags, "WARNING: No SSH key for the instance")
 	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
 	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
-		"Similar slugs: pytorch, pytorch-jupyter.")
+		"gpurent_templates")
 }

@@ -132,7 +132,7 @@ func TestPlan_UnknownGPU(t *testing.T) {
 	}
 	waiting := configWithoutKey("b", "wait_for_offer", "5m", "offer_query", query("RTX_4090", "rtx_4090"))
 	expectDiags(t, "a misspelled slug", tf.plan(nil, waiting).diags, "WARNING: No such GPU model",
-		"offer_query.gpu that are no GPU model: 1 of 2", "Similar models: rtx_4090.")
+		"offer_query.gpu that are no GPU model: 1 of 2", "gpurent_gpus")
 	fallback := configWithoutKey("c", "fallback_queries", []any{query("rtx_4090"), query("A-100")})
 	expectDiags(t, "a fallback", tf.plan(nil, fallback).diags, "fallback_queries[1].gpu that are no GPU model: 1 of 1")
 	if n := env.CountRequests("GET", "/gpus"); n != 1 {
