@@ -45,10 +45,8 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 
 // keyAdvice is what to do about an API key that the service rejects or refuses; empty for another error.
 func keyAdvice(err error) string {
-	apiErr, ok := errors.AsType[*rental.Error](err)
+	apiErr, _ := errors.AsType[*rental.Error](err)
 	switch {
-	case ok && apiErr.Blocked:
-		return ". The account is most likely blocked: contact the service's support"
 	case rental.IsForbidden(err):
 		return fmt.Sprintf(". The API key from %s needs the scope %s", apiErr.KeySource, apiErr.Scope)
 	case rental.IsUnauthorized(err):

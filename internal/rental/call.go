@@ -141,11 +141,8 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	}
 	if !current.isSuccess(resp) {
 		e := c.withReachability(current.apiError(resp))
-		e.KeySource, e.Blocked = c.keySource, IsForbidden(e) && e.Reason() == "" && c.isBlocked(ctx, req)
+		e.KeySource = c.keySource
 		return response{}, e
-	}
-	if req.scope != "" {
-		c.scopes.accepted.Store(true)
 	}
 	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
 	if err := decodeSuccess(resp, req.wantID, out); err != nil {

@@ -102,7 +102,6 @@ type Client struct {
 	limiter        *limiter  // of requests with the key
 	writes         *sync.Map // *atomic.Uint64 by the first element of the path
 	single         bool      // one attempt for each request
-	scopes         *scopes
 }
 
 // New returns a client, or an error if the configuration is invalid. It sends no request.
@@ -128,7 +127,6 @@ func New(config Config) (*Client, error) {
 		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
 		requestTimeout: config.RequestTimeout, clock: &serverClock{}, writes: &sync.Map{},
 		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
-		scopes:  &scopes{},
 	}, nil
 }
 

@@ -71,10 +71,6 @@ type Error struct {
 	// KeySource is Config.KeySource.
 	KeySource string
 
-	// Blocked: after a 403, the account is most likely blocked, because the API refuses all requests, whatever scope they
-	// need.
-	Blocked bool
-
 	// Unanswered: the API had not answered any call of the client. See IsUnreachable.
 	Unanswered bool
 

@@ -208,12 +208,8 @@ func adviceForCode(err *rental.Error) Text {
 		if err.Reason() == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		if err.Blocked {
-			return "The API refuses every request with this key: the account is most likely blocked. Contact the service's " +
-				"support."
-		}
-		return Textf("The API key lacks the scope %s. It comes from %s. Create a key with this scope in the service's "+
-			"console, and use it instead.", err.Scope, err.KeySource)
+		return Textf("The API key lacks the scope %s, or the account is blocked. The key comes from %s. Create a key with "+
+			"this scope in the service's console, and use it instead.", err.Scope, err.KeySource)
 	case rental.CodeConflict:
 		return "The current state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
 			"Run plan again to see the current state."

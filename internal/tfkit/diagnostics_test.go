@@ -40,10 +40,6 @@ func TestAddAPIError_NextStep(t *testing.T) {
 			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead, KeySource: "the variable K"},
 			[]string{"lacks the scope billing:read", "comes from the variable K"},
 		},
-		"blocked": {
-			&rental.Error{Status: 403, Code: rental.CodeForbidden, Scope: rental.ScopeBillingRead, Blocked: true},
-			[]string{"the account is most likely blocked"},
-		},
 		"conflict":  {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
 		"not found": {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
 		"rate":      {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
@@ -118,9 +114,8 @@ func TestAddAPIError_NextStep(t *testing.T) {
 				t.Fatalf("got %v", diags)
 			}
 			detail := diags[0].Detail()
-			if strings.Contains(detail, "scope") != (name == "scope") ||
-				strings.Contains(detail, "block") != (name == "blocked") {
-				t.Errorf("a hint about scopes or the account: %s", detail)
+			if strings.Contains(detail, "scope") != (name == "scope") {
+				t.Errorf("a hint about scopes: %s", detail)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(detail, want) {

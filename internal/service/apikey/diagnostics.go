@@ -33,7 +33,7 @@ func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
 	var advice tfkit.Text
 	apiErr, ok := errors.AsType[*rental.Error](err)
-	if ok && rental.IsForbidden(err) && !apiErr.Blocked && apiErr.Method == http.MethodPost {
+	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+
 			"which it cannot give then. Configure the provider with a key that has these scopes, or remove scopes from the "+
 			"new key.", create.Scopes)
