@@ -80,7 +80,7 @@ func (c *Client) CreateAPIKey(ctx context.Context, key APIKeyCreate) (APIKeyCrea
 }
 
 // DeleteAPIKey revokes a key, which can be the key of the client. Scope: user:write. It does not wait for the rate
-// limit, because the process may be about to end: a CLI allows two seconds for that. See Client.Reserve.
+// limit, because the process may be about to end: a CLI allows two seconds for that.
 func (c *Client) DeleteAPIKey(ctx context.Context, id string) error {
 	return c.send(ctx, request{
 		method: http.MethodDelete, path: []string{"api-keys", id}, scope: ScopeUserWrite, success: noContent,

@@ -99,7 +99,6 @@ type Client struct {
 	reach          *reachability
 	clock          *serverClock
 	requestTimeout time.Duration
-	limiter        *limiter  // of requests with the key
 	writes         *sync.Map // *atomic.Uint64 by the first element of the path
 	single         bool      // one attempt for each request
 }
@@ -126,7 +125,6 @@ func New(config Config) (*Client, error) {
 		language: config.Language, userAgent: config.UserAgent,
 		transport: newTransport(config, reach), connections: config.Transport, reach: reach,
 		requestTimeout: config.RequestTimeout, clock: &serverClock{}, writes: &sync.Map{},
-		limiter: config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
 	}, nil
 }
 

@@ -43,7 +43,6 @@ type limiter struct {
 	observed    time.Time // when the last response reported the limit
 	pausedUntil time.Time // zero after the pause
 	inFlight    int
-	reserved    int // requests held back for urgent ones; see Client.Reserve
 }
 
 func newLimiter(perMinute int) *limiter {
@@ -111,13 +110,6 @@ func (l *limiter) skip() {
 	l.inFlight++
 }
 
-// reserve changes the number of reserved requests.
-func (l *limiter) reserve(change int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reserved += change
-}
-
 // fill sets how many requests the bucket holds.
 func (l *limiter) fill(now time.Time, requests int) {
 	l.bucket = rate.NewLimiter(rate.Limit(l.perMinute)/60, l.perMinute)
@@ -156,8 +148,7 @@ func (l *limiter) observe(sent, now time.Time, header http.Header) {
 		}
 		return
 	}
-	heldBack := min(l.reserved, limit/2) // others are still sent
-	free := max(remaining-l.inFlight-heldBack-limit/spacedShare, 0)
+	free := max(remaining-l.inFlight-limit/spacedShare, 0)
 	// Responses can arrive in another order than the API counted the requests. So a response to a request that was in
 	// flight at the last response can only show that fewer requests are left.
 	tokens := l.bucket.TokensAt(now)
@@ -166,7 +157,7 @@ func (l *limiter) observe(sent, now time.Time, header http.Header) {
 		l.fill(now, free)
 	}
 	l.known, l.observed = true, now
-	if remaining <= heldBack {
+	if remaining == 0 {
 		l.pause(now, reset)
 	}
 }

@@ -29,13 +29,6 @@ func (b *Budgets) limiter(key limiterKey) *limiter {
 	return found.(*limiter)
 }
 
-// Reserve holds back one request of the API key's rate limit for the revocation of a key, which cannot wait. Call
-// release once. Other processes do not respect the reservation.
-func (c *Client) Reserve() (release func()) {
-	c.limiter.reserve(1)
-	return func() { c.limiter.reserve(-1) }
-}
-
 // rateLimitLayer delays requests as the rate limit requires. The API counts requests with and without a key separately.
 type rateLimitLayer struct {
 	next                http.RoundTripper

@@ -24,8 +24,6 @@ type Task struct {
 	Name Text
 	// Undo undoes the creation.
 	Undo func(context.Context) error
-	// OnDone is called after the creation is undone.
-	OnDone func()
 }
 
 // cleanup is a task that is not done.
@@ -76,11 +74,8 @@ func (c *Cleanup) Register(ctx context.Context, task Task) {
 func (c *Cleanup) Done(name Text) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if task, found := c.tasks[name]; found {
-		delete(c.tasks, name)
-		task.OnDone()
-		c.change()
-	}
+	delete(c.tasks, name)
+	c.change()
 }
 
 // Run undoes all creations concurrently, including those in progress, until the deadline of ctx. It returns an error

@@ -21,7 +21,6 @@ func taskOfDuration(name Text, d time.Duration, err error) Task {
 				return ctx.Err()
 			}
 		},
-		OnDone: func() {},
 	}
 }
 
@@ -120,18 +119,19 @@ type nameKey struct{}
 func TestCleanup_TaskKeepsContextValues(t *testing.T) {
 	c := new(Cleanup)
 	call, cancelCall := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
-	done := 0
+	undone := 0
 	c.Register(call, Task{"a", func(ctx context.Context) error {
 		if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil || ctx.Value(nameKey{}) != "x" {
 			t.Errorf("deadline %t, error %v, value %v", ok, ctx.Err(), ctx.Value(nameKey{}))
 		}
+		undone++
 		return nil
-	}, func() { done++ }})
+	}})
 	cancelCall()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if left := c.Run(ctx); len(left) > 0 || done != 1 {
-		t.Errorf("errors %v; OnDone called %d times", left, done)
+	if left := c.Run(ctx); len(left) > 0 || undone != 1 {
+		t.Errorf("errors %v; %d calls of Undo", left, undone)
 	}
 	if _, ok := c.Begin(); ok {
 		t.Error("Begin succeeds after Run")

@@ -51,15 +51,13 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 		return
 	}
 	defer end()
-	release := e.Meta.Client.Reserve() // reserves a request of the rate limit for the revocation
 	key, err := issue(ctx, e.Meta, create)
 	if err != nil {
-		release()
 		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
 	opened := newEphemeralKey(key.APIKey)
-	opened.register(ctx, e.Meta, release)
+	opened.register(ctx, e.Meta)
 	result, diags := created(ctx, config, key)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, result)...)

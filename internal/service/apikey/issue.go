@@ -38,7 +38,7 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 		Matches: func(k rental.APIKeyCreated) bool { return mayBeCreated(create, k.APIKey, began) },
 		Discard: func(ctx context.Context, k rental.APIKeyCreated) error {
 			lost := newEphemeralKey(k.APIKey)
-			lost.register(ctx, meta, func() {})
+			lost.register(ctx, meta)
 			return lost.revoke(ctx, meta)
 		},
 	}.Run(ctx)

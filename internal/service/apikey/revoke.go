@@ -17,13 +17,11 @@ type ephemeralKey struct {
 // newEphemeralKey returns the ephemeralKey of a created key.
 func newEphemeralKey(key rental.APIKey) ephemeralKey { return ephemeralKey{key.ID, key.ExpiresAt} }
 
-// register makes the end of the process revoke the key, unless it is revoked before. It calls onDone after the
-// revocation.
-func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta, onDone func()) {
+// register makes the end of the process revoke the key, unless it is revoked before.
+func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta) {
 	meta.Cleanup.Register(ctx, tfkit.Task{
-		Name:   k.text(),
-		Undo:   func(ctx context.Context) error { return k.delete(ctx, meta.Client) },
-		OnDone: onDone,
+		Name: k.text(),
+		Undo: func(ctx context.Context) error { return k.delete(ctx, meta.Client) },
 	})
 }
 
