@@ -93,6 +93,7 @@ func TestDecode_UnreadableNestedFields(t *testing.T) {
 		{`"count":2`, `"count":"2"`, false},
 		{`"stopped_kop_h":150`, `"stopped_kop_h":"150"`, false},
 		{`"stopped_kop_h":150`, `"STOPPED_kop_h":"150"`, false},
+		{`"traffic_kop_gb":80`, `"traffic_kop_gb":"80"`, true},
 		{`"port":2222`, `"port":"ssh"`, true},
 		{`"created_at":"2026-01-02T03:04:05Z"`, `"created_at":"yesterday"`, true},
 	} {

@@ -148,10 +148,6 @@ func TestAccFleet_onePrefixInTwoStates(t *testing.T) {
 // it.
 func TestAccFleet_unknownOutcome(t *testing.T) {
 	t.Parallel()
-	lost := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		acctest.Record(w, r, api)
-		acctest.Respond(http.StatusForbidden, "<html>")(w, r, api)
-	}
 	second := func(r *http.Request) bool {
 		if !acctest.Request("POST", "/instances")(r) {
 			return false
@@ -164,7 +160,7 @@ func TestAccFleet_unknownOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := new(acctest.Proxy)
-			proxy.Set(acctest.Match(second).Do(lost))
+			proxy.Set(acctest.Match(second).Do(loseCreation))
 			env := acctest.Start(t, proxy.Option(), acctest.WithoutQuirks("all"))
 			env.AddSSHKey()
 			w := env.Workspace(env.Config(config(2, fmt.Sprint("min_ready = ", minimum))))
@@ -188,6 +184,42 @@ func TestAccFleet_unknownOutcome(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// loseCreation processes a request and answers with something that does not come from the API.
+func loseCreation(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	acctest.Record(w, r, api)
+	acctest.Respond(http.StatusForbidden, "<html>")(w, r, api)
+}
+
+// In another account, the keys of a slot with an unknown outcome prove nothing: the slot stays in the state.
+func TestAccFleet_unknownOutcomeInAnotherAccount(t *testing.T) {
+	acctest.FirstCLIOnly(t)
+	t.Parallel()
+	proxy := new(acctest.Proxy)
+	proxy.Set(acctest.Request("POST", "/instances").Do(loseCreation))
+	env, other := acctest.Start(t, proxy.Option(), acctest.WithoutQuirks("all")), acctest.Start(t)
+	env.AddSSHKey()
+	one := config(1, "min_ready = 0")
+	w := env.Workspace(env.Provider() + one)
+	w.Run("apply", "-auto-approve")
+	proxy.Set()
+	w.Configure(other.Provider() + one)
+	for _, command := range [][]string{{"apply"}, {"apply", "-refresh=false"}, {"destroy", "-refresh=false"}} {
+		output, err := w.Try(append(command, "-auto-approve", "-no-color")...)
+		if err == nil {
+			t.Errorf("%v succeeds:\n%s", command, output)
+		}
+		contains(t, output, "Cannot find an instance of fleet train")
+	}
+	w.Configure(env.Provider() + one)
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented 1 member")
+	w.Run("destroy", "-auto-approve")
+	for _, e := range []*acctest.Env{env, other} {
+		if err := e.NothingLeft("instances"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
