@@ -31,8 +31,7 @@ func (b *builder) invocation(invocation actionInvocation) {
 			break
 		}
 		s.note("%s by %s.", done, code(change.Address))
-		limit := config.number("max_price_kop_h") // the action does not know that of the resource
-		s.Price = highest(s.Price, old.started(limit))
+		s.Price = highest(s.Price, old.started(nil)) // an action has no price cap
 		if s.Action == Unchanged {
 			s.Action = change.Action
 		}

@@ -235,23 +235,18 @@ func TestReport_Check(t *testing.T) {
 	}
 }
 
-// A server of the prior state that the plan contains counts once. An action that places a bid has a price cap of its
-// own: it cannot read that of the server.
+// A server of the prior state that the plan contains counts once. An action places a bid without the price cap of the
+// server.
 func TestNewReport_PriorStateAndActions(t *testing.T) {
 	bid := strings.NewReplacer("on_demand", "interruptible", `"status": "running"`, `"status": "outbid"`).Replace(runs)
-	for config, want := range map[string]string{
-		`"max_price_kop_h": null`: "gpurent_instance.x start 100 no-cap",
-		`"max_price_kop_h": 700`:  "gpurent_instance.x start 100 <=700+disk",
-	} {
-		report := cost.NewReport(parse(t, `{"format_version": "1.2",
-			"resource_changes": [`+changeOf(instance, "x", `"actions": ["no-op"], "before": {`+bid+`},
-				"after": {`+bid+`, "max_price_kop_h": 9000}`)+`],
-			"prior_state": {"values": {"root_module": {"resources": [
-				{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+bid+`}}]}}},
-			"action_invocations": [{"address": "action.gpurent_instance_start.it", "type": "gpurent_instance_start",
-				"config_values": {"instance_id": "ins_1", `+config+`}}]}`))
-		if len(report.Servers) != 1 || lineOf(report.Servers[0]) != want {
-			t.Errorf("%+v, want %s", report.Servers, want)
-		}
+	report := cost.NewReport(parse(t, `{"format_version": "1.2",
+		"resource_changes": [`+changeOf(instance, "x", `"actions": ["no-op"], "before": {`+bid+`},
+			"after": {`+bid+`, "max_price_kop_h": 9000}`)+`],
+		"prior_state": {"values": {"root_module": {"resources": [
+			{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+bid+`}}]}}},
+		"action_invocations": [{"address": "action.gpurent_instance_start.it", "type": "gpurent_instance_start",
+			"config_values": {"instance_id": "ins_1"}}]}`))
+	if len(report.Servers) != 1 || lineOf(report.Servers[0]) != "gpurent_instance.x start 100 no-cap" {
+		t.Errorf("%+v", report.Servers)
 	}
 }

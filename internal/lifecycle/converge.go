@@ -29,8 +29,6 @@ type Target struct {
 	// Hold is called before each start with the price of the instance afterwards, as far as it is known. An error ends the
 	// wait and is returned unchanged. A nil Hold allows every start.
 	Hold spending.HoldFunc
-	// Requesting is called before a start or stop is requested; nil for nothing.
-	Requesting func(wanted rental.DesiredState)
 	// Observed is called with an instance that has not reached the desired state; nil for nothing.
 	Observed func(inst rental.Instance)
 }
@@ -184,9 +182,6 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, post func(context.Context, string) (rental.Instance, error),
 ) error {
-	if c.Requesting != nil {
-		c.Requesting(c.State)
-	}
 	before := *inst
 	response, err := post(ctx, inst.ID)
 	switch {

@@ -372,3 +372,24 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		})
 	}
 }
+
+// An interrupted run stops an instance above the cap even if the response to the start has the old price.
+func TestConverge_InterruptedStartAboveCap(t *testing.T) {
+	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
+	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		s.On["start"] = func(s *service) int {
+			interrupt()
+			s.Later(0, func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 })
+			return starts(s)
+		}
+		s.On["stop"] = stops
+		target := running(OutbidRestart)
+		target.MaxPriceKopH = 2000
+		inst, _, err := newManager(client).Converge(ctx, s.Inst, target)
+		want := end{"stopped", "stopping", "start stop"}
+		if got := (end{classOf(err), inst.Status, s.Requests()}); got != want {
+			t.Errorf("got %+v, want %+v (%v)", got, want, err)
+		}
+	})
+}

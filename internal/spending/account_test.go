@@ -84,7 +84,7 @@ func TestMissingFunds(t *testing.T) {
 	for _, test := range []struct{ available, credit, starts, missing int64 }{
 		{200, 0, 100, 0}, {199, 0, 100, 1}, {100, 100, 100, 0}, {-100, 0, 100, 300}, {0, 0, 0, 0},
 	} {
-		got := MissingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
+		got := missingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
 		missing := int64(0)
 		if got != nil {
 			missing = got.NeedKop - got.HaveKop

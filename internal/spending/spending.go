@@ -117,23 +117,23 @@ func (a *Account) checkFunds(balance rental.Balance, change Change) *failure.Err
 		return nil
 	}
 	if needs := change.needsKopH(); needs > 0 { // it would be destroyed, and nothing could be rented
-		if shortage := MissingFunds(balance, needs); shortage != nil {
+		if shortage := missingFunds(balance, needs); shortage != nil {
 			return shortage
 		}
 	}
-	shortage := MissingFunds(balance, change.StartsKopH)
+	shortage := missingFunds(balance, change.StartsKopH)
 	if shortage != nil {
 		shortage.Warning = a.limits.RequireFunds == FundsWarn
 	}
 	return shortage
 }
 
-// FundedHours is the number of hours for which the balance must cover an instance before the API starts it.
-const FundedHours = 2
+// fundedHours is the number of hours for which the balance must cover an instance before the API starts it.
+const fundedHours = 2
 
-// MissingFunds returns an error if the account does not cover the funded hours of all starts, else nil.
-func MissingFunds(balance rental.Balance, startsKopH int64) *failure.Error {
-	have, need := balance.AvailableKop+balance.CreditLimitKop, FundedHours*startsKopH
+// missingFunds returns an error if the account does not cover the funded hours of all starts, else nil.
+func missingFunds(balance rental.Balance, startsKopH int64) *failure.Error {
+	have, need := balance.AvailableKop+balance.CreditLimitKop, fundedHours*startsKopH
 	if have >= need {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,9 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -50,8 +47,7 @@ func NewStart() action.Action {
 		description: "Starts an instance that is stopped or outbid, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nA starting instance is not started again, a stopping " +
 			"one is started after it has stopped, and a running one is not changed. The start of an outbid instance " +
-			"places a new bid, up to `max_price_kop_h`. An instance that is outbid again is started at most three times. " +
-			"The `spending` checks of the provider apply as in a plan.",
+			"places a new bid. An instance that is outbid again is started at most three times." + startLimits,
 	}
 }
 
@@ -71,13 +67,15 @@ func NewRestart() action.Action {
 		Action: tfkit.Action{Name: "instance_restart"}, verb: verbRestart,
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nAn instance that is stopped or outbid is only started. " +
-			"The action waits for an instance that is starting.\n\nAn on-demand instance is not stopped if the balance " +
-			"does not cover two hours of it. This check is skipped if the balance cannot be read, for example without " +
-			"the scope `billing:read`. An interruptible instance gives up its GPU: its start can place a new bid at a " +
-			"higher price, or find no offer. With `max_price_kop_h`, an instance that already costs more is not stopped, " +
-			"and one whose new bid costs more is stopped again. The `spending` checks of the provider apply as in a plan.",
+			"The action waits for an instance that is starting.\n\nIf the start fails, for example because the balance is " +
+			"too low, the instance stays stopped. An interruptible instance gives up its GPU: its start can place a new " +
+			"bid at a higher price, or find no offer." + startLimits,
 	}
 }
+
+// startLimits describes the limits of a start.
+const startLimits = "\n\nThe `spending` limits of the provider apply: they are checked in the plan, and " +
+	"`max_burn_kop_h` again right before the start. `max_price_kop_h` of a `gpurent_instance` does not apply to an action."
 
 // notInConfiguration ends the description of every action.
 const notInConfiguration = "\n\nAn action does not change the configuration. The next apply of a " +
@@ -92,7 +90,6 @@ const notInConfiguration = "\n\nAn action does not change the configuration. The
 var (
 	idValidator      = tfkit.NotEmpty()
 	timeoutValidator = tfkit.Duration()
-	capValidator     = int64validator.AtLeast(1)
 )
 
 // Schema implements action.Action.
@@ -111,49 +108,26 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 			},
 		},
 	}
-	if a.verb != verbStop {
-		resp.Schema.Attributes["max_price_kop_h"] = schema.Int64Attribute{
-			Optional: true, Validators: []validator.Int64{capValidator},
-			MarkdownDescription: "Maximum price of a start in kopecks per hour, without the disk. Must be at least 1. No " +
-				"maximum by default: an action cannot read `max_price_kop_h` of a `gpurent_instance`. The action compares " +
-				"the price of an on-demand instance before the start, and the price in the responses of the API after the " +
-				"start. An instance that then costs more is stopped again, and the action fails with both prices.",
-		}
-	}
 }
 
-// actionArgs are the arguments of an action.
-type actionArgs struct {
-	id           string // empty while it is unknown
-	timeout      time.Duration
-	maxPriceKopH int64 // kopecks per hour, 0 for no cap
-}
-
-// args reads the arguments, and validates those that are known.
-func (a *instanceAction) args(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) (actionArgs, bool) {
-	var id, timeout types.String
-	var maxPrice types.Int64
-	diags.Append(config.GetAttribute(ctx, path.Root("instance_id"), &id)...)
-	diags.Append(config.GetAttribute(ctx, path.Root("timeout"), &timeout)...)
-	if a.verb != verbStop {
-		diags.Append(config.GetAttribute(ctx, path.Root("max_price_kop_h"), &maxPrice)...)
+// args returns the arguments, and validates those that are known. The id is empty while it is unknown.
+func (a *instanceAction) args(
+	ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics,
+) (id string, timeout time.Duration) {
+	validated := func(argument string, rule validator.String) string {
+		var value types.String
+		diags.Append(config.GetAttribute(ctx, path.Root(argument), &value)...)
+		var resp validator.StringResponse
+		rule.ValidateString(ctx, validator.StringRequest{Path: path.Root(argument), ConfigValue: value}, &resp)
+		diags.Append(resp.Diagnostics...)
+		return value.ValueString()
 	}
-	var texts validator.StringResponse
-	validate := func(rule validator.String, argument string, value types.String) {
-		rule.ValidateString(ctx, validator.StringRequest{Path: path.Root(argument), ConfigValue: value}, &texts)
+	id = validated("instance_id", idValidator)
+	timeout, err := time.ParseDuration(validated("timeout", timeoutValidator))
+	if err != nil {
+		timeout = defaultActionTimeout
 	}
-	validate(idValidator, "instance_id", id)
-	validate(timeoutValidator, "timeout", timeout)
-	var numbers validator.Int64Response
-	capValidator.ValidateInt64(
-		ctx, validator.Int64Request{Path: path.Root("max_price_kop_h"), ConfigValue: maxPrice}, &numbers)
-	diags.Append(texts.Diagnostics...)
-	diags.Append(numbers.Diagnostics...)
-	args := actionArgs{id: id.ValueString(), timeout: defaultActionTimeout, maxPriceKopH: maxPrice.ValueInt64()}
-	if d, err := time.ParseDuration(timeout.ValueString()); err == nil {
-		args.timeout = d
-	}
-	return args, !diags.HasError()
+	return id, timeout
 }
 
 // ModifyPlan implements action.ActionWithModifyPlan. It reports an error at plan for an
@@ -163,16 +137,16 @@ func (a *instanceAction) ModifyPlan(
 	req action.ModifyPlanRequest,
 	resp *action.ModifyPlanResponse,
 ) {
-	args, ok := a.args(ctx, req.Config, &resp.Diagnostics)
-	if !ok || args.id == "" || !a.Meta.Ready() {
+	id, _ := a.args(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || id == "" || !a.Meta.Ready() {
 		return
 	}
-	inst, found, err := a.Meta.Cache.Instances.Find(ctx, args.id)
+	inst, found, err := a.Meta.Cache.Instances.Find(ctx, id)
 	switch {
 	case err != nil:
-		addUnreadableAtPlan(&resp.Diagnostics, args.id, err)
+		addUnreadableAtPlan(&resp.Diagnostics, id, err)
 	case !found:
-		addNotFound(&resp.Diagnostics, a.verb, args.id)
+		addNotFound(&resp.Diagnostics, a.verb, id)
 	case isFinal(inst):
 		addFinal(&resp.Diagnostics, a.verb, inst, "")
 	case a.requestsStart(inst):
@@ -204,127 +178,76 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 	if !a.Meta.RequireConfig(&resp.Diagnostics) {
 		return
 	}
-	args, ok := a.args(ctx, req.Config, &resp.Diagnostics)
-	if !ok {
+	id, timeout := a.args(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, args.timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	progress := newProgressReporter(args.id, func(event action.InvokeProgressEvent) {
-		if ctx.Err() == nil { // Terraform 1.15 crashes at a progress message after an interruption
-			resp.SendProgress(event)
-		}
-	})
-	defer progress.stop()
-	run := &actionRun{instanceAction: a, actionArgs: args, progress: progress, diags: &resp.Diagnostics}
-	inst, err := a.Meta.Lifecycle.Get(ctx, args.id)
+	run := &actionRun{
+		instanceAction: a, timeout: timeout, sendProgress: resp.SendProgress, diags: &resp.Diagnostics,
+	}
+	inst, err := a.Meta.Lifecycle.Get(ctx, id)
 	if err != nil {
-		run.addError(ctx, rental.Instance{ID: args.id}, err)
+		run.addError(ctx, rental.Instance{ID: id}, err)
 		return
 	}
 	if isFinal(inst) {
 		addFinal(run.diags, a.verb, inst, "\n\n"+tfinstance.LastSeen(ctx, a.Meta.Client, inst))
 		return
 	}
-	progress.Observed(inst)
+	run.report(ctx, inst)
 	run.change(ctx, inst)
 }
 
 // actionRun is an action in progress.
 type actionRun struct {
 	*instanceAction
-	actionArgs
-	progress  *progressReporter
-	diags     *diag.Diagnostics
-	requested bool // a start or stop was requested, with any outcome
-	stopped   bool // a restart has stopped the instance, and has not started it yet
+	timeout      time.Duration
+	sendProgress func(action.InvokeProgressEvent)
+	diags        *diag.Diagnostics
+	reported     rental.InstanceStatus // the status of the last progress message
+	requested    bool                  // a start or stop was requested, with any outcome
+	stopped      bool                  // a restart has stopped the instance, and has not started it yet
 }
 
 // change changes the state of the instance.
 func (run *actionRun) change(ctx context.Context, inst rental.Instance) {
-	switch {
-	case run.verb == verbStop:
+	if run.verb == verbStop {
 		run.converge(ctx, inst, rental.DesiredStopped)
 		return
-	case run.stopsFirst(inst):
-		if !run.canStartAgain(ctx, inst) {
-			return
-		}
+	}
+	if run.stopsFirst(inst) {
 		if inst, run.stopped = run.converge(ctx, inst, rental.DesiredStopped); !run.stopped {
 			return
 		}
-	case run.verb == verbRestart && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid):
-		run.progress.Report("does not run, so it is only started")
-	case run.verb == verbRestart:
-		run.progress.Report("is already changing its state, so it is not stopped first")
 	}
 	run.converge(ctx, inst, rental.DesiredRunning)
 }
 
-// canStartAgain is false, with an error, if the current price exceeds the cap or the burn limit, or if the balance does
-// not cover a start at the current price.
-func (run *actionRun) canStartAgain(ctx context.Context, inst rental.Instance) bool {
-	if price := inst.PriceWithoutDisk(inst.Price.StoppedKopH); run.maxPriceKopH > 0 && price > run.maxPriceKopH {
-		addAboveLimit(run.diags, inst.ID, failure.Error{PriceKopH: price, LimitKopH: run.maxPriceKopH}, "It was not "+
-			"stopped, because it might not be started again. Raise max_price_kop_h, or remove it.")
-		return false
-	}
-	if hold := run.Meta.Spending.Hold(); hold != nil {
-		held, err := hold(ctx, inst.ID, inst.Price.RunningKopH)
-		if err != nil {
-			run.addError(ctx, inst, err)
-			return false
-		}
-		held.Release() // the start compares again
-	}
-	if inst.Type == rental.Interruptible {
-		return true // its new bid may cost less
-	}
-	balance, err := run.Meta.Client.GetBalance(ctx)
-	if err != nil {
-		tflog.Debug(ctx, "Cannot read the balance before a restart", map[string]any{"error": err.Error()})
-		return true
-	}
-	if missing := spending.MissingFunds(balance, inst.Price.RunningKopH); missing != nil {
-		tfinstance.AddSpendingProblems(run.diags, []*failure.Error{missing}, "The instance was not stopped.")
-		return false
-	}
-	return true
-}
-
-// converge moves the instance to a state, and reports the result.
+// converge moves the instance to a state.
 func (run *actionRun) converge(
 	ctx context.Context, inst rental.Instance, wanted rental.DesiredState,
 ) (now rental.Instance, ok bool) {
 	now, outcome, err := run.Meta.Lifecycle.Converge(ctx, inst, lifecycle.Target{
-		State: wanted, OnOutbid: lifecycle.OutbidRestart, MaxPriceKopH: run.maxPriceKopH,
-		Hold: run.Meta.Spending.Hold(), Requesting: run.progress.Requesting, Observed: run.progress.Observed,
+		State: wanted, OnOutbid: lifecycle.OutbidRestart, Hold: run.Meta.Spending.Hold(),
+		Observed: func(inst rental.Instance) { run.report(ctx, inst) },
 	})
 	run.requested = run.requested || outcome.Requested
 	if err != nil {
 		run.addError(ctx, now, err)
 		return now, false
 	}
-	unchanged := !outcome.Requested && now.Status == inst.Status && (now.SSH == nil) == (inst.SSH == nil)
-	run.progress.Report(resultText(now, unchanged))
+	run.report(ctx, now)
 	addMissingAddresses(run.diags, now, outcome, run.Meta.Lifecycle.SSHTimeout())
 	return now, true
 }
 
-// resultText describes the state of an instance after an action.
-func resultText(inst rental.Instance, unchanged bool) tfkit.Text {
-	already := tfkit.Text("")
-	if unchanged {
-		already = " already, so nothing was requested"
+// report sends a progress message if the status of the instance has changed.
+func (run *actionRun) report(ctx context.Context, inst rental.Instance) {
+	if inst.Status == run.reported || ctx.Err() != nil { // Terraform 1.15 crashes at a message after an interruption
+		return
 	}
-	if inst.Status != rental.StatusRunning {
-		return tfkit.Textf("is %s%s: only its disk is billed, %s per hour",
-			inst.Status, already, tfkit.Rubles(inst.Price.StoppedKopH))
-	}
-	if inst.SSH != nil {
-		if command := tfinstance.SSHCommand(*inst.SSH); !command.IsNull() {
-			return tfkit.Textf("runs%s: %s", already, command.ValueString())
-		}
-	}
-	return tfkit.Textf("runs%s", already)
+	run.reported = inst.Status
+	run.sendProgress(action.InvokeProgressEvent{Message: string(tfkit.Textf("Instance %s is %s", inst.ID, inst.Status))})
 }

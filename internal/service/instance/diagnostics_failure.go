@@ -341,6 +341,14 @@ func addNotConverged(
 	}
 }
 
+// verbFor returns the verb of the request that moves an instance to a state.
+func verbFor(wanted rental.DesiredState) tfkit.Text {
+	if wanted == rental.DesiredStopped {
+		return verbStop
+	}
+	return verbStart
+}
+
 // addStartAboveLimit reports that the start of an instance costs more than a limit.
 func addStartAboveLimit(diags *diag.Diagnostics, id string, e failure.Error) {
 	const next = "Raise max_price_kop_h, or run again later. For an interruptible instance, on_outbid = \"keep\" waits " +

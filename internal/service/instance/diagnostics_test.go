@@ -159,7 +159,6 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			addStoppedByRestart(diags, inst)
 			addNotFound(diags, "start", untrusted)
 			addFinal(diags, "start", inst, "")
-			tfkit.AddWarning(diags, tfkit.Summaryf(""), resultText(inst, true))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,5 @@ func TestAccInstanceActions_invalidArguments(t *testing.T) {
 		{block("start", `instance_id = ""`), "instance_id must not be empty"},
 		{block("start", `timeout = "1m"`), `The argument "instance_id" is required`},
 		{block("start", "instance_id = \"i\"\n timeout = \"0s\""), "must be a duration above zero"},
-		{block("start", "instance_id = \"i\"\n max_price_kop_h = 0"), "max_price_kop_h value must be at least 1"},
-		{block("stop", "instance_id = \"i\"\n max_price_kop_h = 1"), `An argument named "max_price_kop_h" is not expected`},
 	})
 }
