@@ -288,7 +288,10 @@ func TestFill_Hold(t *testing.T) {
 				defer cancel()
 				api.Refused["off_1"] = test.status
 				ledger, order := spending.NewLedger(150), newOrder("key")
-				others, _ := ledger.Hold("others", test.burn)
+				others, err := ledger.Hold("others", test.burn)
+				if err != nil {
+					t.Fatal(err)
+				}
 				order.RecoverWithin, order.Target.Hold = anyAge, holdIn(ledger)
 				if test.unreadable {
 					order.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) {
