@@ -57,10 +57,10 @@ const fleetName = "fleet"
 func (c *configuration) changeFleet(rng *rand.Rand) string {
 	argument := pickOne(rng, "size", "size", "size", "on_outbid", "desired_state", "allocation")
 	c.fleet[argument] = pickOne(rng, map[string][]string{
-		"size":            {"0", "1", "2", "3", "4"},
-		"on_outbid":       {`"restart"`, `"keep"`, `"replace"`},
-		"desired_state":   {`"running"`, `"stopped"`},
-		"allocation":      {`"any"`, `"all"`},
+		"size":          {"0", "1", "2", "3", "4"},
+		"on_outbid":     {`"restart"`, `"keep"`, `"replace"`},
+		"desired_state": {`"running"`, `"stopped"`},
+		"allocation":    {`"any"`, `"all"`},
 	}[argument]...)
 	return fmt.Sprintf("%s: %s = %s", fleetName, argument, c.fleet[argument])
 }

@@ -24,7 +24,7 @@ func ParseRubles(text string) (int64, error) {
 
 // Rubles formats an amount in kopecks, such as "1,234.56 ₽".
 func Rubles(kop int64) string {
-	return rubles.English(big.NewInt(kop), " ")
+	return rubles.Format(big.NewInt(kop), " ")
 }
 
 // special matches the characters that code encodes: those that are invisible, or could end a code span or a table cell.

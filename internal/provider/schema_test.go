@@ -39,7 +39,7 @@ var (
 	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
 	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
 	actions            = typeKind{"actions", "action", ".tf", nil, allTests, 3}
-	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests, 5}
+	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests, 3}
 )
 
 // importExamples run in TestAccProvider_importExamples.

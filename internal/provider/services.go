@@ -62,6 +62,6 @@ func (p *gpurentProvider) Actions(context.Context) []func() action.Action {
 // Functions implements provider.ProviderWithFunctions.
 func (p *gpurentProvider) Functions(context.Context) []func() function.Function {
 	return []func() function.Function{
-		instance.NewSSHConfig, money.NewFormatRub, money.NewKopecks, money.NewMonthlyKop, sshkey.NewFingerprint,
+		instance.NewSSHConfig, money.NewFormatRub, sshkey.NewFingerprint,
 	}
 }

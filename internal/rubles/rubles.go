@@ -12,13 +12,8 @@ const HoursPerMonth = 730
 // Monthly returns the cost of a rate in kopecks per hour in a mean month.
 func Monthly(kopH *big.Int) *big.Int { return new(big.Int).Mul(kopH, big.NewInt(HoursPerMonth)) }
 
-// English formats an amount in kopecks of any size, with the given space before the sign: "1,234.56 ₽".
-func English(kop *big.Int, space string) string { return format(kop, ",", ".", space) }
-
-// Russian formats an amount in kopecks of any size: "1 234,56 ₽".
-func Russian(kop *big.Int) string { return format(kop, " ", ",", " ") }
-
-func format(kop *big.Int, thousands, decimals, space string) string {
+// Format formats an amount in kopecks of any size, with the given space before the sign: "1,234.56 ₽".
+func Format(kop *big.Int, space string) string {
 	sign, digits := "", new(big.Int).Abs(kop).String()
 	if kop.Sign() < 0 {
 		sign = "-"
@@ -30,9 +25,9 @@ func format(kop *big.Int, thousands, decimals, space string) string {
 	var grouped strings.Builder
 	for i, d := range whole {
 		if i > 0 && (len(whole)-i)%3 == 0 {
-			grouped.WriteString(thousands)
+			grouped.WriteByte(',')
 		}
 		grouped.WriteRune(d)
 	}
-	return sign + grouped.String() + decimals + cents + space + "₽"
+	return sign + grouped.String() + "." + cents + space + "₽"
 }

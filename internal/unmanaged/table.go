@@ -30,7 +30,7 @@ func (r Report) Table() string {
 	}
 	_ = table.Flush() // a strings.Builder has no errors
 	fmt.Fprintf(&text, "\n%s, %s per hour, %s per month (%d hours).\n", count(len(r.Servers), "unmanaged server"),
-		rubles.English(r.BurnKopH(), " "), rubles.English(rubles.Monthly(r.BurnKopH()), " "), rubles.HoursPerMonth)
+		rubles.Format(r.BurnKopH(), " "), rubles.Format(rubles.Monthly(r.BurnKopH()), " "), rubles.HoursPerMonth)
 	if failed {
 		text.WriteString("The sums do not include failed servers: the API has no price for this status.\n")
 	}

@@ -57,7 +57,7 @@ func (s *Server) ageText() string {
 	return fmt.Sprintf("%d s", s.Age/time.Second)
 }
 
-func amount(kop int64) string { return rubles.English(big.NewInt(kop), " ") }
+func amount(kop int64) string { return rubles.Format(big.NewInt(kop), " ") }
 
 // count returns a number with its noun: "1 server", "2 servers".
 func count(n int, noun string) string {

@@ -1,5 +1,4 @@
-// Package money implements the data sources gpurent_balance and gpurent_transactions, and the functions format_rub,
-// kopecks and monthly_kop.
+// Package money implements the data sources gpurent_balance and gpurent_transactions, and the function format_rub.
 package money
 
 import (

@@ -22,40 +22,32 @@ func number(t *testing.T, text string) types.Number {
 	return types.NumberValue(f)
 }
 
-// Each function formats or converts whole kopecks of any size, and reports others at its argument.
-func TestFunctions(t *testing.T) {
-	rubles, month := types.StringValue, func(text string) attr.Value { return number(t, text) }
+// format_rub formats whole kopecks of any size, and reports others at its argument.
+func TestFormatRub(t *testing.T) {
+	rubles := types.StringValue
 	for _, test := range []struct {
-		function function.Function
 		argument attr.Value
 		want     attr.Value // nil for an error
 		words    string     // of the error
 	}{
-		{NewFormatRub(), number(t, "-0"), rubles("0,00 ₽"), ""},
-		{NewFormatRub(), number(t, "-1"), rubles("-0,01 ₽"), ""},
-		{NewFormatRub(), number(t, "123456789"), rubles("1 234 567,89 ₽"), ""},
-		{NewFormatRub(), number(t, "-1e30"), rubles("-10 000 000 000 000 000 000 000 000 000,00 ₽"), ""},
-		{NewFormatRub(), number(t, "-1234.56"), nil, "-1234.56 is not a whole number of kopecks"},
-		{NewFormatRub(), number(t, "1e-9"), nil, "1e-09 is not a whole number"},
-		{NewFormatRub(), number(t, "1e200"), nil, "1e+200 is out of range"},
-		{NewFormatRub(), number(t, "-Inf"), nil, "out of range"},
-		{NewKopecks(), types.StringValue("1234.56"), types.Int64Value(123456), ""},
-		{NewKopecks(), types.StringValue("1,234.56"), types.Int64Value(123456), ""},
-		{NewKopecks(), types.StringValue("1,234"), nil, `"1,234" is not an amount`},
-		{NewMonthlyKop(), number(t, "-9000"), month("-6570000"), ""},
-		{NewMonthlyKop(), number(t, "9223372036854775807"), month("6733061586903986339110"), ""},
-		{NewMonthlyKop(), number(t, "0.5"), nil, "not a whole number"},
-		{NewMonthlyKop(), number(t, "1e999"), nil, "out of range"},
+		{number(t, "-0"), rubles("0.00 ₽"), ""},
+		{number(t, "-1"), rubles("-0.01 ₽"), ""},
+		{number(t, "123456789"), rubles("1,234,567.89 ₽"), ""},
+		{number(t, "-1e30"), rubles("-10,000,000,000,000,000,000,000,000,000.00 ₽"), ""},
+		{number(t, "-1234.56"), nil, "-1234.56 is not a whole number of kopecks"},
+		{number(t, "1e-9"), nil, "1e-09 is not a whole number"},
+		{number(t, "1e200"), nil, "1e+200 is out of range"},
+		{number(t, "-Inf"), nil, "out of range"},
 	} {
 		var definition function.DefinitionResponse
-		test.function.Definition(t.Context(), function.DefinitionRequest{}, &definition)
+		NewFormatRub().Definition(t.Context(), function.DefinitionRequest{}, &definition)
 		result, err := definition.Definition.Return.NewResultData(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		resp := function.RunResponse{Result: result}
 		arguments := function.NewArgumentsData([]attr.Value{test.argument})
-		test.function.Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
+		NewFormatRub().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
 		switch failed := resp.Error; {
 		case test.want != nil && (failed != nil || !resp.Result.Value().Equal(test.want)):
 			t.Errorf("%s: got %s, %v, want %s", test.argument, resp.Result.Value(), failed, test.want)
