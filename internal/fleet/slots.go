@@ -77,7 +77,7 @@ func (w slotContext) fill(
 	if change.Destroys() {
 		var held spending.Hold
 		var err error
-		if offer, held, err = w.reserve(ctx, change.Member, hold, search, offer); err != nil {
+		if offer, held, err = w.reserve(ctx, hold, search, offer); err != nil {
 			return slotResult{member: change.Member, was: change.Member, err: err}
 		}
 		defer held.Release()
@@ -104,7 +104,7 @@ func (w slotContext) fill(
 // reserve reserves an offer for the replacement of a member if there is none yet, and holds its price within the limit
 // of the account.
 func (w slotContext) reserve(
-	ctx context.Context, member Member, hold spending.HoldFunc, search *market.Search, offer *lifecycle.Candidate,
+	ctx context.Context, hold spending.HoldFunc, search *market.Search, offer *lifecycle.Candidate,
 ) (*lifecycle.Candidate, spending.Hold, error) {
 	if offer == nil {
 		offers, err := search.Take(ctx, 1, 1, !search.All)

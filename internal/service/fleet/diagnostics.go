@@ -53,7 +53,7 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 		return
 	}
 	ready, surplus := countReady(o)
-	detail := readyText(o, ready) + failureLines(o) + r.explain(ctx, o) + "\n\n"
+	detail := readyText(o, ready) + failureLines(o.Failures) + r.explain(ctx, o) + "\n\n"
 	switch {
 	case o.Interrupted && o.created && len(o.Members) > 0:
 		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"All rented members are in the state. "+
@@ -124,9 +124,9 @@ func tainted(o outcome) tfkit.Text {
 }
 
 // failureLines returns a line for each reason, with the slots that it concerns and their instances.
-func failureLines(o outcome) tfkit.Text {
-	lines := make([]slotLine, len(o.Failures))
-	for i, f := range o.Failures {
+func failureLines(failures []fleet.Failure) tfkit.Text {
+	lines := make([]slotLine, len(failures))
+	for i, f := range failures {
 		e := failure.As(f.Err)
 		differs := []string{e.Instance.ID, e.Instance.NameString(), e.OfferID, failure.As(e.Last).OfferID, e.Key}
 		for _, err := range []error{f.Err, e.Last} {
@@ -134,18 +134,18 @@ func failureLines(o outcome) tfkit.Text {
 				differs = append(differs, apiErr.RequestID)
 			}
 		}
-		lines[i] = slotLine{f.Slot, f.Member.Instance.ID, failureText(o, f), differs}
+		lines[i] = slotLine{f.Slot, f.Member.Instance.ID, failureText(f), differs}
 	}
 	return slotLines(lines)
 }
 
 // failureText describes one slot in one line.
-func failureText(o outcome, f fleet.Failure) tfkit.Text {
+func failureText(f fleet.Failure) tfkit.Text {
 	e := failure.As(f.Err)
 	if text := memberText(f.Member, e); text != "" {
 		return text
 	}
-	text := notRentedText(o, e, f.Err)
+	text := notRentedText(e, f.Err)
 	switch {
 	case !f.Member.Lost():
 		text += "; the existing instance stays"
@@ -156,7 +156,7 @@ func failureText(o outcome, f fleet.Failure) tfkit.Text {
 }
 
 // notRentedText describes why nothing was rented for a slot, or a request failed.
-func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
+func notRentedText(e failure.Error, err error) tfkit.Text {
 	last := failure.As(e.Last)
 	switch {
 	case e.Kind == failure.Interrupted:
@@ -165,7 +165,7 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 		return tfkit.Textf("an instance may have been rented under the idempotency key %s, and the next apply or destroy "+
 			"finds it: %s", e.Key, e.Err)
 	case e.Kind == failure.NoOffer && last.Kind != "":
-		return notRentedText(o, last, e.Last)
+		return notRentedText(last, e.Last)
 	case e.Kind == failure.NoOffer:
 		return "no offer is left"
 	case e.Kind == failure.OfferRefused || e.Kind == failure.OffersUnreadable || failure.Exceeds(err, failure.MaxPrice):
@@ -173,7 +173,7 @@ func notRentedText(o outcome, e failure.Error, err error) tfkit.Text {
 	case e.Kind == failure.AccountUnreadable || failure.Exceeds(err, failure.MaxBurn):
 		return tfinstance.SpendingErrorText(&e)
 	case e.Kind == failure.NotTried:
-		return "not tried, because another member failed: " + notRentedText(o, failure.As(e.Err), e.Err)
+		return "not tried, because another member failed: " + notRentedText(failure.As(e.Err), e.Err)
 	default:
 		return ownerText(e, err)
 	}
@@ -336,7 +336,7 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 	}
 	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
 		"%s may still exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):",
-		membersText(len(result.Failures)), timeout)+failureLines(outcome{Result: result}))
+		membersText(len(result.Failures)), timeout)+failureLines(result.Failures))
 }
 
 // addMaybeOther reports an instance that a destruction left alone, because only a chosen key leads to it.
