@@ -205,7 +205,7 @@ func (r *run) record(result slotResult) {
 // rollbackTimeout limits the destruction of what an apply created, in addition to a second for each instance.
 const rollbackTimeout = 15 * time.Minute
 
-// rollBack destroys the members that the apply rented. It returns true if nothing else stays.
+// rollBack destroys the members that the apply rented. It returns true if none of them stays, or may exist.
 func (r *run) rollBack(ctx context.Context) (complete bool) {
 	created := r.selected(func(m Member) bool {
 		rented, found := r.rented[m.Slot]
@@ -213,7 +213,7 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
-	complete = true
+	complete = !slices.ContainsFunc(slices.Collect(maps.Values(r.members)), func(m Member) bool { return m.Unknown })
 	for _, result := range r.destroyAll(ctx, created) {
 		reason, failed := r.failures[result.member.Slot]
 		r.record(result)

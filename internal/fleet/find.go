@@ -19,7 +19,7 @@ const (
 	unusedKeys = 3
 	// searchMargin is how long before a search an instance can have been created that its list lacks.
 	searchMargin = 5 * time.Minute
-	// probedSlots is how many free slots are requested without a name in a list, as many as can be rented at once.
+	// probedSlots is how many free slots are requested at once without a name in a list, as many as can be rented at once.
 	probedSlots = 16
 )
 
@@ -57,19 +57,23 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 	return err
 }
 
-// probe finds instances that the list lacks, because it lags or omits names: of the lowest free slots, and in a
-// destruction also beyond the size. An apply fills slots one after the other until the first one has an instance, so
-// that the lowest free slot shows whether there is any. With the generations of its slots, an apply requests their keys
-// when it fills them.
+// probe finds instances that the list lacks, because it lags or omits names: in free slots, and in a destruction also
+// beyond the size. An apply fills slots one after the other until the first one has an instance, so that the lowest of
+// some free slots shows whether there is any in a higher one. With the generations of its slots, an apply requests
+// their keys when it fills them.
 func (r *run) probe(ctx context.Context, destroys bool) {
 	isFree := func(slot int) bool { return r.members[slot].Lost() && r.failures[slot].Err == nil && !r.ofOther[slot] }
 	var free []int
-	for slot := 0; slot < r.Size && len(free) < probedSlots; slot++ {
+	for slot := range r.Size {
 		if isFree(slot) {
 			free = append(free, slot)
 		}
 	}
-	_ = r.ask(ctx, free) //nolint:errcheck // the failures of the slots
+	for group := range slices.Chunk(free, probedSlots) {
+		if err := r.ask(ctx, group); err != nil || isFree(group[0]) {
+			break
+		}
+	}
 	for slot := r.Size; destroys && ctx.Err() == nil; slot++ {
 		if !isFree(slot) {
 			continue
@@ -84,7 +88,7 @@ func (r *run) probe(ctx context.Context, destroys bool) {
 // key proves that it is. An earlier apply has requested the keys of older instances.
 func (r *run) mayBeOwn(named Member) bool {
 	if r.Seed.Chosen() {
-		return named.Slot < r.Size
+		return true
 	}
 	created := named.Instance.CreatedAt
 	older := !created.IsZero() && created.Before(r.SearchedAt.Add(-searchMargin))
@@ -135,28 +139,27 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 	return first
 }
 
-// askKeys returns the instance that was rented under a key of the slot of a member; the zero value if there is none.
+// askKeys returns the instance that was rented under a key of the slot of a member; the zero value if there is none. If
+// the outcome of a creation is unknown, its key can be a chosen one, which proves less.
 func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, error) {
-	if member.Unknown && (member.Key != "" || r.Chosen.Chosen()) { // the creation may have requested it
+	orders := []lifecycle.Order{r.order(r.Seed, member)}
+	switch {
+	case member.Key != "":
 		order := r.order(r.Chosen, member)
-		if member.Key != "" {
-			order.Seed, order.Generation = lifecycle.ExactKey(member.Key), 1
-		}
-		if rented, err := r.Lifecycle.Recover(ctx, order); failure.KindOf(err) != failure.NoOffer {
-			return rented, err
-		}
+		order.Seed, order.Generation = lifecycle.ExactKey(member.Key), 1
+		orders = append(orders, order)
+	case member.Unknown && r.GenerationsUnknown && r.Chosen.Chosen(): // the private state had the key
+		orders = append(orders, r.order(r.Chosen, member))
 	}
-	order, left := r.order(r.Seed, member), unusedKeys
-	if r.Seed.Chosen() {
-		left = 1
-	}
-	for range left {
-		rented, err := r.Lifecycle.Recover(ctx, order)
-		unused := failure.As(err)
-		if unused.Kind != failure.NoOffer {
-			return rented, err
+	for _, order := range orders {
+		for range unusedKeys {
+			rented, err := r.Lifecycle.Recover(ctx, order)
+			unused := failure.As(err)
+			if unused.Kind != failure.NoOffer {
+				return rented, err
+			}
+			order.Generation = unused.Generation + 1
 		}
-		order.Generation = unused.Generation + 1
 	}
 	return lifecycle.Rented{}, nil
 }

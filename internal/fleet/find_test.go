@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -217,7 +219,7 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 				sent := e.count("POST")
 				result := engine.Apply(t.Context(), chosenFleet(3), nil, time.Hour)
 				e.proxy.Set()
-				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+4 {
+				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+6 {
 					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
 				}
 				if all := e.all(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
@@ -254,17 +256,20 @@ func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
 // it.
 func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		order := spec(1).Order
-		order.Name, order.OfferID = "train-1", e.offers()[0].ID
-		other, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Chosen.Slot(1).Key(1), order)
-		must(other, err)
+		rent := func(slot int) string {
+			order := spec(1).Order
+			order.Name, order.OfferID = fleet.MemberName("train", slot), e.offers()[0].ID
+			inst, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Chosen.Slot(slot).Key(1), order)
+			return must(inst, err).ID
+		}
+		other := rent(1)
 		time.Sleep(2 * time.Hour)
-		killed, engine := e.apply(chosenFleet(1), nil).Members, e.engine()
+		killed, engine := rent(0), e.engine()
 		result := engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
-		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed[0].Instance.ID) {
+		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed) {
 			t.Errorf("the failed fleet still has the instance of the killed run: %s", describe(result))
 		}
-		e.destroy(other.ID)
+		e.destroy(other)
 		result = engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if e.want(result, 2); len(result.Recovered) != 1 {
 			t.Error(describe(result))
@@ -459,6 +464,168 @@ func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 		result := must(engine.Destroy(t.Context(), spec(0), members, time.Hour))
 		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
 			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
+		}
+	})
+}
+
+// After a retry of a fleet with allocation = "all" nothing would remember a slot whose creation had an unknown outcome,
+// and its server would be billed during the wait for offers. So the apply ends.
+func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
+	for name, train := range map[string]fleet.Spec{"new": newFleet(3), "chosen": chosenFleet(3), "saved": spec(3)} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				e.limit(3)
+				e.proxy.Set(creates("train-2").Do(lost), creates("train-1").Do(
+					func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+						time.Sleep(3 * time.Second) // the first request takes a while
+						e.limit(0)
+						apiError(http.StatusConflict)(w, r, api)
+					}))
+				train.All, train.WaitForOffer = true, time.Hour
+				began := time.Now()
+				result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
+				unknown := func(m fleet.Member) bool { return m.Unknown }
+				if left := e.active(); len(left) != 1 || !slices.ContainsFunc(result.Lost, unknown) {
+					t.Errorf("%d are left: %s", len(left), describe(result))
+				}
+				if took := time.Since(began); took > 10*time.Minute {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// The outcome of a creation with a chosen seed is unknown, and its server is destroyed meanwhile: its key has no other
+// generation.
+func TestApply_UnknownServerIsDestroyed(t *testing.T) {
+	for name, destroys := range map[string]bool{"apply": false, "destroy": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				e.lose(creates("train-1"))
+				train := chosenFleet(2)
+				result := e.apply(train, nil)
+				e.proxy.Set()
+				for _, inst := range e.active() {
+					if inst.NameString() == "train-1" {
+						e.destroy(inst.ID)
+					}
+				}
+				train, sent := saved(train), e.count("POST")
+				if destroys {
+					result = must(e.engine().Destroy(t.Context(), train, result.Slots(), 30*time.Minute))
+				} else {
+					result = e.apply(train, result.Slots())
+				}
+				if len(result.Failures) > 0 || e.count("POST") > sent+16 {
+					t.Errorf("%d requests: %s", e.count("POST")-sent, describe(result))
+				}
+			})
+		})
+	}
+}
+
+// A growth had an unknown outcome, and the provider has a prefix now, with which another state has a fleet of the same
+// name: the fleet takes its own server.
+func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
+	for _, age := range []time.Duration{0, 2 * time.Hour} {
+		t.Run(fmt.Sprint(age), func(t *testing.T) {
+			run(t, simulator.Config{}, func(t *testing.T, e *env) {
+				mine := newFleet(1)
+				first := e.create(mine)
+				e.lose(creates("train-1"))
+				mine = saved(mine)
+				mine.Size, mine.MinReady = 2, 2
+				grown := e.apply(mine, first)
+				e.proxy.Set()
+				before := e.active()
+				theirs := e.apply(chosenFleet(2), nil).Members
+				time.Sleep(age)
+				mine.Chosen = chosenFleet(2).Chosen
+				result := e.apply(mine, grown.Slots())
+				own := ids(result.Members)[1]
+				if len(before) != 2 || own == "" || own == ids(theirs)[1] || len(result.Failures) > 0 {
+					t.Errorf("slot 1 has %s, the other fleet %s: %s", own, ids(theirs)[1], describe(result))
+				}
+			})
+		})
+	}
+}
+
+// The list lacks the servers of a killed heal of all members: a destruction finds them, however many.
+func TestDestroy_FindsAllOfAKilledHeal(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.enrich()
+		first := e.create(spec(24))
+		for _, m := range first {
+			must(e.client.DeleteInstance(t.Context(), m.Instance.ID))
+		}
+		gone := e.read(first)
+		e.want(e.apply(spec(24), gone), 24) // killed
+		e.proxy.Set(acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
+		result := must(e.engine().Destroy(t.Context(), spec(24), gone, time.Hour))
+		e.proxy.Set()
+		if left := len(e.active()); left > 0 {
+			t.Errorf("%d are left: %s", left, describe(result))
+		}
+	})
+}
+
+// The first generation under a chosen seed was destroyed, a killed creation rented the second one, and the API forgets
+// the key of the first: the next creation finds the server by its name.
+func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
+		killed := e.create(chosenFleet(1))
+		forgotten := chosenFleet(1).Chosen.Slot(0).Key(1)
+		e.proxy.Set(creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			if r.Header.Get("Idempotency-Key") == forgotten {
+				r.Header.Set("Idempotency-Key", "another")
+			}
+			api.ServeHTTP(w, r)
+		}))
+		result := e.apply(chosenFleet(1), nil)
+		if len(e.active()) != 1 || ids(result.Members)[0] != ids(killed)[0] {
+			t.Errorf("%d active: %s", len(e.active()), describe(result))
+		}
+	})
+}
+
+// The service spells names in its own way: the servers of a killed growth are found.
+func TestApply_FindsNormalizedNames(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.edit(anyInstance, func(inst map[string]any) {
+			if name, ok := inst["name"].(string); ok {
+				inst["name"] = strings.ToLower(name)
+			}
+		})
+		train := spec(2)
+		train.Name = "Train"
+		first := e.create(train)
+		larger := train
+		larger.Size, larger.MinReady = 5, 5
+		e.want(e.apply(larger, first), 5) // killed
+		if result := e.apply(train, first); len(result.Members) != 5 {
+			t.Error(describe(result))
+		}
+	})
+}
+
+// A killed creation with a chosen seed was larger than the next one, which takes all of its servers: a later growth
+// would rent them again.
+func TestApply_ChosenFleetIsSmaller(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.create(chosenFleet(5)) // killed
+		train := chosenFleet(3)
+		result := e.apply(train, nil)
+		if len(result.Members) != 5 || len(e.active()) != 5 {
+			t.Errorf("%d active: %s", len(e.active()), describe(result))
+		}
+		train = saved(train)
+		train.Size, train.MinReady = 5, 5
+		e.want(e.apply(train, result.Slots()), 5)
+		if len(e.active()) != 5 {
+			t.Errorf("%d active after a growth", len(e.active()))
 		}
 	})
 }

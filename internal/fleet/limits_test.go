@@ -100,3 +100,60 @@ func TestApply_OldListOfOffers(t *testing.T) {
 		e.want(engine.Apply(t.Context(), spec(1), nil, time.Hour), 1)
 	})
 }
+
+// A response to a create request has a low price, while the list and the balance lag: the price of the offer counts.
+func TestApply_LowPriceInResponse(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		limit := priceOf(e.offers()[:2]...) - 1 // one fits, two do not
+		e.proxy.Set(
+			creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
+			acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)),
+			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) { b["burn_kop_h"] = 0 })),
+		)
+		time.AfterFunc(20*time.Second, func() { e.proxy.Set() })
+		result := e.engine(burnLimit(limit)).Apply(t.Context(), spec(2), nil, time.Hour)
+		e.proxy.Set()
+		burn := int64(0)
+		for _, inst := range e.active() {
+			burn += inst.BurnKopH()
+		}
+		if burn > limit {
+			t.Errorf("%d kopecks per hour, and the limit is %d: %s", burn, limit, describe(result))
+		}
+	})
+}
+
+// A destruction takes a minute, during which the server is billed, and the account lags after it: the replacement has
+// its room.
+func TestApply_SlowDestructionMakesRoom(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(1))
+		old := first[0].Instance
+		limit := old.Price.RunningKopH + priceOf(e.offers()[0])*2/3
+		var began time.Time
+		within := func(d time.Duration) bool { return !began.IsZero() && time.Since(began) < d }
+		destroying := func(inst map[string]any) {
+			if inst["id"] == old.ID && within(time.Minute) {
+				inst["status"] = "destroying"
+			}
+		}
+		e.proxy.Set(
+			deletes.Once().Do(acctest.Before(func(*http.Request) { began = time.Now() })),
+			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) {
+				if within(70 * time.Second) {
+					b["burn_kop_h"] = old.Price.RunningKopH
+				}
+			})),
+			acctest.Request("GET", "/instances").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				if within(time.Minute) {
+					query := r.URL.Query()
+					query.Set("status", "all")
+					r.URL.RawQuery = query.Encode()
+				}
+				acctest.RewriteItems(destroying)(w, r, api)
+			}),
+			acctest.Request("GET", "/instances/.*").Do(acctest.RewriteItems(destroying)),
+		)
+		e.want(e.engine(burnLimit(limit)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute), 1)
+	})
+}

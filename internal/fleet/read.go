@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -75,7 +76,7 @@ func (e *Engine) List(ctx context.Context, fleet string) ([]Member, error) {
 func Named(instances []rental.Instance, fleet string) (named []Member) {
 	for _, inst := range instances {
 		name, slot, ok := ParseMemberName(inst.NameString())
-		if ok && name == fleet && !inst.Destroyed() {
+		if ok && strings.EqualFold(name, fleet) && !inst.Destroyed() {
 			named = append(named, Member{Slot: slot, Instance: inst})
 		}
 	}

@@ -18,7 +18,10 @@ func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (
 	if err != nil || !accepted || inst.Status == rental.StatusDestroyed {
 		return accepted, err
 	}
-	return true, m.awaitDestroyed(ctx, id)
+	if err = m.awaitDestroyed(ctx, id); err == nil {
+		m.Account.Destroyed(id) // the account may lag from now on
+	}
+	return true, err
 }
 
 // requestDestroy repeats the request until the API accepts it, or does not find the instance: the API may refuse it

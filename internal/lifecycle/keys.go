@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,9 +85,9 @@ func (s KeySeed) New() bool { return s.kind == fresh || s.kind == single }
 // Key returns the idempotency key of a generation, counted from 1. The first one is hashed, too: every text can be
 // configured as a key, so a text that is sent as it is could equal the derived key of another instance.
 func (s KeySeed) Key(generation int) string {
-	if s.parts == "" {
+	if s.parts == "" && generation <= 1 {
 		return s.text
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", s.parts, generation))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", cmp.Or(s.parts, s.text), generation))
 	return hex.EncodeToString(sum[:])
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -52,7 +51,7 @@ func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error
 		rented, err := c.request(ctx, &candidate)
 		switch {
 		case err == nil: // the wait for the instance compares a higher price
-			hold.Commit(rented.ID, min(candidate.KopH, cmp.Or(rented.BurnKopH(), candidate.KopH)))
+			hold.Commit(rented.ID, candidate.KopH)
 		case failure.KindOf(err) == failure.OutcomeUnknown:
 			hold.Commit(c.key(), candidate.KopH) // it may be rented
 		default:
