@@ -571,8 +571,8 @@ func TestDestroy_FindsAllOfAKilledHeal(t *testing.T) {
 	})
 }
 
-// The first generation under a chosen seed was destroyed, a killed creation rented the second one, and the API has forgotten
-// the key of the first: the next creation finds the server by its name.
+// The first generation under a chosen seed was destroyed, a killed creation rented the second one, and the API has
+// forgotten the key of the first: the next creation finds the server by its name.
 func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
