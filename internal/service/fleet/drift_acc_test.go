@@ -97,17 +97,17 @@ func TestAccFleet_missingAtAnotherAddress(t *testing.T) {
 	t.Parallel()
 	env, provider, w := createLimited(t, 4, 2)
 	ids := members(w)
-	env.Delete("instances/" + ids["0"])
-	env.Advance(time.Hour)
-	fault := func(id string, status int) {
-		if err := env.AddFault(simulator.Fault{Path: "/instances/" + id, Status: status}); err != nil {
+	lose := func(id string) {
+		env.Delete("instances/" + id)
+		env.Advance(time.Hour)
+		if err := env.AddFault(simulator.Fault{Path: "/instances/" + id, Status: http.StatusNotFound}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fault(ids["0"], http.StatusNotFound)
+	lose(ids["0"])
 	w.Configure(strings.Replace(provider, "127.0.0.1", "localhost", 1) + plain(2, 20))
 	contains(t, w.Run("plan", "-no-color"), "slot 0: not found: another one is rented")
-	fault(ids["1"], http.StatusForbidden)
+	lose(ids["1"])
 	output, err := w.Try("destroy", "-auto-approve", "-no-color", "-refresh=false")
 	contains(t, output, "Cannot find an instance of fleet train", "It was created at")
 	if err == nil || len(members(w)) != 2 {

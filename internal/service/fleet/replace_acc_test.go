@@ -108,7 +108,7 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	w.Configure(other(`update = "rolling"`))
 	contains(t, w.Run("plan", "-no-color"), "!is replaced because its template changes", "!No such GPU model")
 	w.Configure(env.Provider() + strings.Replace(plain(4, 30), `["rtx_4090"]`, `["rtx_4090", "RTX3090"]`, 1))
-	contains(t, w.Run("plan", "-no-color"), "No such GPU model", "offer_queries[0].gpu", "rtx_3090")
+	contains(t, w.Run("plan", "-no-color"), "No such GPU model", "offer_queries[0].gpu")
 	// A replacement that would fail destroys nothing.
 	before = members(w)
 	limitOffers(t, env, 0)
