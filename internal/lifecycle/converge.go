@@ -76,6 +76,9 @@ func (c *converger) outcome() Outcome { return Outcome{Requested: c.last != nil,
 
 func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
 	inst, err := c.wait(ctx, inst)
+	if err != nil && ctx.Err() != nil {
+		err = c.checkAfterInterruption(ctx, &inst, err)
+	}
 	priced := c.aboveCap != nil || failure.KindOf(err) == failure.AboveLimit || c.rejected != nil
 	if err != nil && ctx.Err() != nil && !priced {
 		err = &failure.Error{

@@ -393,3 +393,29 @@ func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 		}
 	})
 }
+
+// As before, but the interruption comes later, before a read shows the new price.
+func TestConverge_InterruptedAfterStart(t *testing.T) {
+	made := func() *service {
+		s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
+		s.Lag = 1500 * time.Millisecond
+		s.On["stop"] = stops
+		return s
+	}
+	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		s.On["start"] = func(s *service) int {
+			is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
+			s.Inst.Price.RunningKopH = 9000
+			time.AfterFunc(2*time.Second, interrupt)
+			return http.StatusOK
+		}
+		target := running(OutbidRestart)
+		target.MaxPriceKopH = 2000
+		_, _, err := newManager(client).Converge(ctx, s.Inst, target)
+		time.Sleep(time.Minute)
+		if s.Inst.Status == rental.StatusRunning || failure.KindOf(err) != failure.AboveLimit {
+			t.Errorf("it is %s: %v, %s", s.Inst.Status, err, s.Requests())
+		}
+	})
+}

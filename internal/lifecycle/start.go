@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -50,22 +51,24 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		return err
 	}
 	hold.Commit(inst.ID, kopH) // even after a refusal because of the status: an earlier attempt may have started it
-	if c.MaxPriceKopH == 0 {
-		return nil
-	}
-	if err := c.checkPriceAfterStart(ctx, inst); err != nil || ctx.Err() == nil {
+	return c.checkPriceAfterStart(ctx, inst)
+}
+
+// checkAfterInterruption reads an instance that was started once more: the responses before the interruption can contain
+// the old price, and nothing observes the instance again. err is the error of the wait.
+func (c *converger) checkAfterInterruption(ctx context.Context, inst *rental.Instance, err error) error {
+	if c.last == nil || c.starts == 0 || c.aboveCap != nil || c.MaxPriceKopH == 0 && c.Hold == nil {
 		return err
 	}
-	// The response can contain the old price, and an interrupted run does not observe the instance again.
-	detached, stop := rental.Detached(ctx)
+	ctx, stop := rental.Detached(ctx)
 	defer stop()
-	seen, err := c.manager.Client.GetInstance(detached, inst.ID)
-	if err != nil {
-		return ctx.Err()
+	seen, readErr := c.manager.Client.GetInstance(ctx, inst.ID)
+	if readErr != nil {
+		return err
 	}
 	*inst = seen
 	c.last.observe(seen)
-	return c.checkPriceAfterStart(detached, inst)
+	return cmp.Or(c.checkPriceAfterStart(ctx, inst), err)
 }
 
 // readBid returns the price of a new bid if a check before the start needs it, nil if it is unknown. It is the price of

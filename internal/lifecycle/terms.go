@@ -49,8 +49,8 @@ func (r Rented) Differences(order Order) []failure.Difference {
 	if r.Candidate != nil && r.Candidate.Known() {
 		has, offered := r.GPU, r.Candidate.Offer.GPU
 		add(has.Count != 0 && has.Count != offered.Count, has.Count < offered.Count, "gpu.count", has.Count, offered.Count)
-		if has.VRAMGB != nil {
-			add(*has.VRAMGB < offered.VRAMGB, true, "gpu.vram_gb", *has.VRAMGB, offered.VRAMGB)
+		if has.VRAMGB != nil { // the two can be rounded in different ways
+			add(*has.VRAMGB < offered.VRAMGB-1, true, "gpu.vram_gb", *has.VRAMGB, offered.VRAMGB)
 		}
 		add(has.Slug != "" && has.Slug != offered.Slug, false, "gpu.slug", has.Slug, offered.Slug)
 	}

@@ -130,6 +130,12 @@ func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages in
 	})
 }
 
+// Has reports whether Find returns the object with an id.
+func (c *Collection[T]) Has(ctx context.Context, id string) bool {
+	_, found, err := c.Find(ctx, id)
+	return found && err == nil
+}
+
 // Find returns the object with an id. Only a listing that is newer than the call shows that there is none, and it may
 // lack an object that was created a moment ago: see Lag.
 func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bool, err error) {

@@ -12,9 +12,10 @@ import (
 
 // DeleteObject deletes an object that is gone as soon as the API returns success. It is no error if the object does not
 // exist, for example because the response of an earlier request was lost, unless it may belong to another account.
+// exists reports whether the account has an object with an id.
 func (r *Resource) DeleteObject(
 	ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, action, kind Text,
-	remove func(context.Context, string) error,
+	exists func(context.Context, string) bool, remove func(context.Context, string) error,
 ) {
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
@@ -22,6 +23,7 @@ func (r *Resource) DeleteObject(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	object.Prove(object.Token == "" && exists(ctx, id.ValueString()))
 	what := kind + Textf(" %s", id.ValueString())
 	switch err := remove(ctx, id.ValueString()); {
 	case rental.IsNotFound(err):

@@ -1,7 +1,6 @@
 package tfkit
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"math"
@@ -77,14 +76,21 @@ func (m *Meta) DeletedObject(ctx context.Context, private PrivateGetter, diags *
 	return object
 }
 
+// Prove makes the token of an object that has none if the API finds the object, which proves its account. After the
+// deletion, whose response can be lost, nothing would.
+func (o *Object) Prove(found bool) {
+	if o.Token == "" && found {
+		o.Token = rand.Text()
+	}
+}
+
 // KeepObject stores the data of an object after its deletion failed. found reports whether the API has accepted the
 // deletion, or refused it because of the state of the object. Only that proves the account of an object without a
 // token.
 func (m *Meta) KeepObject(ctx context.Context, private PrivateSetter, object Object, found bool) diag.Diagnostics {
-	if object.Token == "" && !found {
+	if object.Prove(found); object.Token == "" {
 		return nil
 	}
-	object.Token = cmp.Or(object.Token, rand.Text())
 	return SetPrivate(ctx, private, PrivateObject, object)
 }
 

@@ -94,13 +94,16 @@ func missedTerm(
 		return "", false
 	}
 	inst := state.instance()
-	for _, element := range append([]attr.Value{plan.OfferQuery}, plan.FallbackQueries.Elements()...) {
+	for i, element := range append([]attr.Value{plan.OfferQuery}, plan.FallbackQueries.Elements()...) {
 		object, ok := element.(types.Object)
 		if !ok || object.IsUnknown() || hasUnknownHardware(ctx, object) {
 			unknown = true
 			continue
 		}
 		query := tfkit.OfferQuery(object)
+		if i == 0 && !state.OfferQuery.IsNull() {
+			query = changedTerms(query, tfkit.OfferQuery(state.OfferQuery))
+		}
 		if acceptsOtherSlug(state, inst.GPU.Slug, query.GPU, diags) {
 			query.GPU = nil
 		}

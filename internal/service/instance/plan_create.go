@@ -59,7 +59,7 @@ func (r *instanceResource) checkName(
 	var found []rental.Instance
 	if active != nil {
 		found = slices.DeleteFunc(slices.Clone(active.Items), func(inst rental.Instance) bool {
-			return inst.NameString() != name || replaced != nil && replaced.ID == inst.ID || inst.Destroyed() ||
+			return !tfkit.SameText(inst.NameString(), name) || replaced != nil && replaced.ID == inst.ID || inst.Destroyed() ||
 				r.Meta.Owners.Has(inst.ID)
 		})
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -15,8 +13,6 @@ import (
 const (
 	// privateReplaced is a replacedInstance.
 	privateReplaced = "replaced"
-	// privateName is a normalizedName.
-	privateName = "stored_name"
 	// privateNotReady is true if the last apply ended before the instance met the conditions of ready_when.
 	privateNotReady = "not_ready"
 )
@@ -29,34 +25,6 @@ type replacedInstance struct {
 	OfferID string `json:"offer_id"`
 
 	RunningKopH int64 `json:"-"` // only for a warning of the first plan
-}
-
-// normalizedName is a configured name, and its form in the response of the API.
-type normalizedName struct {
-	Configured string `json:"configured"`
-	Stored     string `json:"stored"`
-}
-
-// setNormalizedName stores how the API normalized a new name, for example to lower case. If the response has the
-// previous name, the name was not set.
-func setNormalizedName(
-	ctx context.Context, private tfkit.PrivateSetter, configured, before types.String, returned rental.Instance,
-) diag.Diagnostics {
-	stored := returned.NameString()
-	if configured.IsNull() || returned.Omitted.Name || stored == configured.ValueString() ||
-		stored == before.ValueString() {
-		return nil
-	}
-	return tfkit.SetPrivate(ctx, private, privateName, normalizedName{configured.ValueString(), stored})
-}
-
-// hasNormalizedName reports whether the name of an instance is the normalized form of the configured one.
-func hasNormalizedName(
-	ctx context.Context, private tfkit.PrivateGetter, configured types.String, inst rental.Instance,
-	diags *diag.Diagnostics,
-) bool {
-	name := tfkit.GetPrivate[normalizedName](ctx, private, privateName, diags)
-	return name == normalizedName{configured.ValueString(), inst.NameString()}
 }
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.

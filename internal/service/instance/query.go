@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -49,6 +50,27 @@ func (m model) importedQuery(ctx context.Context) types.Object {
 	return tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count)
 }
 
+// changedTerms returns a query without the hardware terms of the prior one. The instance was rented with those, so that a
+// difference is another spelling.
+func changedTerms(query, prior rental.OfferQuery) rental.OfferQuery {
+	if slices.Equal(query.GPU, prior.GPU) {
+		query.GPU = nil
+	}
+	if slices.Equal(query.NumGPUs, prior.NumGPUs) {
+		query.NumGPUs = nil
+	}
+	if slices.Equal(query.Country, prior.Country) {
+		query.Country = nil
+	}
+	if query.MinGPUs != nil && prior.MinGPUs != nil && *query.MinGPUs == *prior.MinGPUs {
+		query.MinGPUs = nil
+	}
+	if query.MinVRAMGB != nil && prior.MinVRAMGB != nil && *query.MinVRAMGB == *prior.MinVRAMGB {
+		query.MinVRAMGB = nil
+	}
+	return query
+}
+
 // missedByInstance returns the first hardware term of a query that an instance does not meet, empty if it meets all.
 // Terms for fields that the API omits count as met.
 func missedByInstance(inst rental.Instance, query rental.OfferQuery) tfkit.Text {
@@ -62,8 +84,12 @@ func missedByInstance(inst rental.Instance, query rental.OfferQuery) tfkit.Text 
 		return tfkit.Textf("min_gpus (it has %d)", gpu.Count)
 	case query.MinVRAMGB != nil && gpu.VRAMGB != nil && float64(*gpu.VRAMGB) < *query.MinVRAMGB:
 		return tfkit.Textf("min_vram_gb (it has %d)", *gpu.VRAMGB)
-	case len(query.Country) > 0 && inst.Country != nil && !slices.Contains(query.Country, *inst.Country):
+	case len(query.Country) > 0 && inst.Country != nil && !containsFold(query.Country, *inst.Country):
 		return tfkit.Textf("country (it is in %s)", *inst.Country)
 	}
 	return ""
+}
+
+func containsFold(texts []string, text string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.EqualFold(t, text) })
 }

@@ -69,13 +69,44 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 			t.Errorf("the state has the name %q, want %q", got, name)
 		}
 	}
-	name = "Third"
+	name = "Third" // set elsewhere
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh", tf.refresh(inst))
 	if got := inst.Text("name"); got != "third" {
 		t.Errorf("after a rename elsewhere the state has the name %q", got)
 	}
 	expectCount(t, env, 1, 1)
+}
+
+// The API spells a name otherwise, also if only later responses contain it: no plan changes it, and a planned server
+// with this name is a duplicate.
+func TestPlan_NormalizedName(t *testing.T) {
+	t.Parallel()
+	lower := func(body map[string]any) {
+		if name, ok := body["name"].(string); ok {
+			body["name"] = " " + strings.ToLower(name)
+		}
+	}
+	omit := acctest.Rewrite(func(body map[string]any) { delete(body, "name") })
+	reads := []acctest.Rule{isGet.Do(acctest.Rewrite(lower)), isList.Do(acctest.RewriteItems(lower))}
+	for name, rules := range map[string][]acctest.Rule{
+		"only in reads": reads, "omitted in the first response": append(reads, isCreate.Do(omit)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := start(t, nil)
+			p.Set(rules...)
+			config := configWithoutKey("Trainer")
+			inst := tf.mustApply(nil, config)
+			tf = newProvider(t, env, nil)
+			expectDiags(t, "the refresh", tf.refresh(inst))
+			if plan := tf.plan(inst, config); !plan.Planned.State.Equal(inst.State) {
+				t.Errorf("the plan changes the name %q", inst.Text("name"))
+			}
+			tf = newProvider(t, env, nil) // which has not read the state
+			expectDiags(t, "a second server", tf.plan(nil, config).diags, inst.id())
+		})
+	}
 }
 
 // The response to a rename can show that the instance was destroyed since the last refresh. The apply then fails, and
@@ -92,6 +123,47 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	expectDiags(t, "the refresh", tf.refresh(after), "for instance "+inst.id()+". It leaves the state")
 	if !after.State.IsNull() {
 		t.Errorf("after the refresh the state has %v", after.State)
+	}
+}
+
+// An instance spells its country, or rounds its memory, otherwise than its offer. Another term of the query changes: the
+// hardware that the query demanded before is no reason to replace the instance.
+func TestPlan_SpellingOfHardware(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(body map[string]any){
+		"country": func(body map[string]any) {
+			if country, ok := body["country"].(string); ok {
+				body["country"] = strings.ToLower(country)
+			}
+		},
+		"vram_gb": func(body map[string]any) {
+			if gpu, ok := body["gpu"].(map[string]any); ok {
+				gpu["vram_gb"] = 23
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, tf, p := start(t, nil)
+			p.Set(isGet.Do(acctest.Rewrite(change)), isList.Do(acctest.RewriteItems(change)))
+			query := func(reliability float64, countries ...any) map[string]any {
+				return map[string]any{
+					"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_vram_gb": 24.0, "country": countries,
+					"min_reliability": reliability,
+				}
+			}
+			countries := []any{"DE", "FI", "NL", "RU", "US", "SE", "FR", "PL", "KZ"}
+			inst := tf.mustApply(nil, configWithoutKey("a", "offer_query", query(0.1, countries...)))
+			tf = newProvider(t, env, nil)
+			expectDiags(t, "the refresh", tf.refresh(inst))
+			for what, changed := range map[string]map[string]any{
+				"another reliability": query(0.2, countries...), "one more country": query(0.1, append(countries, "CZ")...),
+			} {
+				if plan := tf.plan(inst, configWithoutKey("a", "offer_query", changed)); len(plan.Replaces) > 0 {
+					t.Errorf("%s replaces the instance: %s", what, diagsText(plan.diags))
+				}
+			}
+		})
 	}
 }
 

@@ -4,7 +4,6 @@ package instance
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -61,11 +60,6 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	order.OnRented = func(rented lifecycle.Rented) {
 		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(rented.ID))...)
 		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
-		// The next plan renames a recovered instance with another name.
-		if !rented.Recovered || strings.EqualFold(rented.NameString(), plan.Name.ValueString()) {
-			diags := setNormalizedName(ctx, resp.Private, plan.Name, types.StringNull(), rented.Instance)
-			resp.Diagnostics.Append(diags...)
-		}
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -148,9 +142,6 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		inst = r.Meta.Client.ReadOmitted(ctx, inst)
 	}
 	now := fromAPI(state, inst)
-	if hasNormalizedName(ctx, req.Private, state.Name, inst, &resp.Diagnostics) {
-		now.Name = state.Name
-	}
 	completeImport(ctx, &now)
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
 }
@@ -192,7 +183,6 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			addGone(&resp.Diagnostics, id)
 			return
 		}
-		resp.Diagnostics.Append(setNormalizedName(ctx, resp.Private, plan.Name, state.Name, inst)...)
 		state.Name, current = plan.Name, &inst
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	}
@@ -255,6 +245,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		tfinstance.AddKeptForOther(&resp.Diagnostics, id)
 		return
 	}
+	object.Prove(object.Token == "" && r.Meta.Cache.Instances.Has(ctx, id))
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	// In an account that may be another one, a 404 is no lag of the API.

@@ -95,7 +95,7 @@ func (r *templateResource) Update(ctx context.Context, req resource.UpdateReques
 
 // Delete deletes the template.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, "delete", "template", func(ctx context.Context, slug string) error {
+	r.DeleteObject(ctx, req, resp, "delete", "template", r.Meta.Cache.Templates.Has, func(ctx context.Context, slug string) error {
 		r.Meta.Cache.Templates.Deleted(slug)
 		return r.Meta.Client.DeleteTemplate(ctx, slug)
 	})

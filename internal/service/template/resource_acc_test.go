@@ -2,6 +2,7 @@ package template_test
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const (
@@ -129,6 +131,24 @@ func TestAccTemplate_emptyDescription(t *testing.T) {
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NoOwnTemplate() },
 	})
+}
+
+// Terraform passes no private state for the deletion of a tainted object, so that only the API's word before it proves
+// the account: the response can be lost, and its repetition is a 404.
+func TestAccTemplate_taintedAndLostResponse(t *testing.T) {
+	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work", "gateway-errors"))
+	w := env.Workspace(config())
+	w.Run("apply", "-auto-approve")
+	w.Run("taint", address)
+	fault := simulator.Fault{Method: http.MethodDelete, Path: "/templates", Drop: simulator.DropAfter, Times: 1}
+	if err := env.AddFault(fault); err != nil {
+		t.Fatal(err)
+	}
+	w.Run("apply", "-auto-approve")
+	w.Run("destroy", "-auto-approve")
+	if err := env.NoOwnTemplate(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A replacement can need one more template than the account may have. It fails at plan, even with -replace, and a new
