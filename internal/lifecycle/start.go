@@ -54,8 +54,8 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 	return c.checkPriceAfterStart(ctx, inst)
 }
 
-// checkAfterInterruption reads an instance that was started once more: the responses before the interruption can contain
-// the old price, and nothing observes the instance again. err is the error of the wait.
+// checkAfterInterruption reads an instance that was started once more: the responses before the interruption can
+// contain the old price, and nothing observes the instance again. err is the error of the wait.
 func (c *converger) checkAfterInterruption(ctx context.Context, inst *rental.Instance, err error) error {
 	if c.last == nil || c.starts == 0 || c.aboveCap != nil || c.MaxPriceKopH == 0 && c.Hold == nil {
 		return err

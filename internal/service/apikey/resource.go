@@ -97,8 +97,9 @@ func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 		addNotRevoked(&resp.Diagnostics, subjectOf(state))
 		return
 	}
-	r.DeleteObject(ctx, req, resp, "revoke", "API key", r.Meta.Cache.APIKeys.Has, func(ctx context.Context, id string) error {
+	remove := func(ctx context.Context, id string) error {
 		r.Meta.Cache.APIKeys.Deleted(id)
 		return r.Meta.Client.DeleteAPIKey(ctx, id)
-	})
+	}
+	r.DeleteObject(ctx, req, resp, "revoke", "API key", r.Meta.Cache.APIKeys.Has, remove)
 }

@@ -75,8 +75,8 @@ type common struct {
 func fromAPI(prior model, inst rental.Instance) model {
 	m := prior
 	m.ID = types.StringValue(inst.ID)
-	if spelledOtherwise := tfkit.SameText(prior.Name.ValueString(), inst.NameString()); !spelledOtherwise &&
-		!inst.Omitted.Name || prior.Name.IsUnknown() {
+	same := inst.Omitted.Name || tfkit.SameText(prior.Name.ValueString(), inst.NameString())
+	if !same || prior.Name.IsUnknown() {
 		m.Name = types.StringPointerValue(inst.Name)
 	}
 	m.Status = types.StringValue(string(inst.Status))

@@ -50,8 +50,8 @@ func (m model) importedQuery(ctx context.Context) types.Object {
 	return tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count)
 }
 
-// changedTerms returns a query without the hardware terms of the prior one. The instance was rented with those, so that a
-// difference is another spelling.
+// changedTerms returns a query without the hardware terms of the prior one. The instance was rented with those, so that
+// a difference is another spelling.
 func changedTerms(query, prior rental.OfferQuery) rental.OfferQuery {
 	if slices.Equal(query.GPU, prior.GPU) {
 		query.GPU = nil

@@ -126,8 +126,8 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	}
 }
 
-// An instance spells its country, or rounds its memory, otherwise than its offer. Another term of the query changes: the
-// hardware that the query demanded before is no reason to replace the instance.
+// An instance spells its country, or rounds its memory, otherwise than its offer. Another term of the query changes:
+// the hardware that the query demanded before is no reason to replace the instance.
 func TestPlan_SpellingOfHardware(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(body map[string]any){

@@ -99,8 +99,9 @@ func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, re
 
 // Delete deletes the key from the account.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, "delete", "SSH key", r.Meta.Cache.SSHKeys.Has, func(ctx context.Context, id string) error {
+	remove := func(ctx context.Context, id string) error {
 		r.Meta.Cache.SSHKeys.Deleted(id)
 		return r.Meta.Client.DeleteSSHKey(ctx, id)
-	})
+	}
+	r.DeleteObject(ctx, req, resp, "delete", "SSH key", r.Meta.Cache.SSHKeys.Has, remove)
 }

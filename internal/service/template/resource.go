@@ -95,10 +95,11 @@ func (r *templateResource) Update(ctx context.Context, req resource.UpdateReques
 
 // Delete deletes the template.
 func (r *templateResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, "delete", "template", r.Meta.Cache.Templates.Has, func(ctx context.Context, slug string) error {
+	remove := func(ctx context.Context, slug string) error {
 		r.Meta.Cache.Templates.Deleted(slug)
 		return r.Meta.Client.DeleteTemplate(ctx, slug)
-	})
+	}
+	r.DeleteObject(ctx, req, resp, "delete", "template", r.Meta.Cache.Templates.Has, remove)
 }
 
 // owned lists the templates that the account owns.
