@@ -78,7 +78,7 @@ func TestRead_KeepsNormalizedName(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// The API spells a name otherwise, also if only later responses contain it: no plan changes it, and a planned server
+// The API spells a name otherwise, even if only later responses contain it: no plan changes it, and a planned server
 // with this name is a duplicate.
 func TestPlan_NormalizedName(t *testing.T) {
 	t.Parallel()
