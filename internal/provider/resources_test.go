@@ -105,13 +105,14 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			}
 			tainted.Private = nil
 			env.Advance(time.Hour)
-			failsAfter := func(what string, response acctest.Interceptor) acctest.Object {
+			failsAfter := func(what string, response acctest.Interceptor, others ...acctest.Rule) acctest.Object {
 				t.Helper()
 				p := configured(t, arguments(env))
-				proxy.Set(acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				deletes := acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 					response(w, r, api)
 					_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
-				}))
+				})
+				proxy.Set(append([]acctest.Rule{deletes}, others...)...)
 				after, diags := p.Destroy(tainted)
 				if after.State.IsNull() || len(diags) == 0 {
 					t.Errorf("%s: in the state: %t, %s", what, !after.State.IsNull(), texts(diags))
@@ -120,7 +121,8 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				return after
 			}
 			if kind != "gpurent_fleet" { // it reads its members first
-				after := failsAfter("a deletion without permission", acctest.Refuse(403, "forbidden"))
+				refuse := acctest.Refuse(403, "forbidden")
+				after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
 				after, diags = configured(t, arguments(env)).Destroy(after)
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
 					t.Errorf("the deletion of an object that was never found: %s", text)
