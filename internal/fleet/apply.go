@@ -213,7 +213,7 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
-	complete = !slices.ContainsFunc(slices.Collect(maps.Values(r.members)), func(m Member) bool { return m.Unknown })
+	complete = len(r.selected(func(m Member) bool { return m.Unknown })) == 0
 	for _, result := range r.destroyAll(ctx, created) {
 		reason, failed := r.failures[result.member.Slot]
 		r.record(result)

@@ -9,8 +9,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// ClockTolerance is how much the time of a creation may differ from the clock of the API.
-const ClockTolerance = time.Minute
+// clockTolerance is how much the time of a creation may differ from the clock of the API.
+const clockTolerance = time.Minute
 
 // checkReplay decides what to do with an instance that was rented before under the key. If it is destroyed, used is
 // true, and the next key is for another instance. A key of a random seed proves that the instance belongs to this
@@ -49,7 +49,7 @@ func (c *creation) checkReplay(ctx context.Context, rented *Rented) (used bool, 
 // age returns the age of an instance; 0 if it is unknown.
 func (c *creation) age(inst rental.Instance) time.Duration {
 	age := c.manager.Client.Now().Sub(inst.CreatedAt)
-	if inst.CreatedAt.IsZero() || age < -ClockTolerance {
+	if inst.CreatedAt.IsZero() || age < -clockTolerance {
 		return 0
 	}
 	return max(1, age)

@@ -22,7 +22,7 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 			env.AddSSHKey()
 			narrow := arguments(env)
 			narrow["api_key"] = env.Secret(`{"name":"narrow","scopes":["instances:read","instances:write"]}`)
-			created, _ := configured(t, arguments(env)).create(kind, samples[kind])
+			created := configured(t, arguments(env)).createSample(kind)
 			if err := env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}); err != nil {
 				t.Fatal(err)
 			}

@@ -50,6 +50,16 @@ func (p plugin) create(kind string, arguments map[string]any) (acctest.Object, [
 	return p.Apply(plan)
 }
 
+// createSample creates the sample of a resource.
+func (p plugin) createSample(kind string) acctest.Object {
+	p.Helper()
+	created, diags := p.create(kind, samples[kind])
+	if created.State.IsNull() {
+		p.Fatal(texts(diags))
+	}
+	return created
+}
+
 // data reads a data source. It returns the state as text, empty without one.
 func (p plugin) data(name string, arguments map[string]any) (state string, diags []*tfprotov6.Diagnostic) {
 	p.Helper()

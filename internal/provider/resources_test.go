@@ -33,16 +33,13 @@ func TestResources_HaveSamples(t *testing.T) {
 // at another address at which it was found before.
 func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 	t.Parallel()
-	for kind, sample := range samples {
+	for kind := range samples {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.Advance(100 * 24 * time.Hour)
-			created, diags := configured(t, arguments(env)).create(kind, sample)
-			if created.State.IsNull() {
-				t.Fatal(texts(diags))
-			}
+			created := configured(t, arguments(env)).createSample(kind)
 			otherKey := arguments(env)
 			otherKey["api_key"] = env.Secret(`{"name":"other","scopes":["user:read","instances:read"]}`)
 			stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
@@ -94,15 +91,12 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 // the account is stored, so that the next deletion needs no help. Without that proof, nothing is stored.
 func TestDelete_FailsForATaintedObject(t *testing.T) {
 	t.Parallel()
-	for kind, sample := range samples {
+	for kind := range samples {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
-			tainted, diags := configured(t, arguments(env)).create(kind, sample)
-			if tainted.State.IsNull() {
-				t.Fatal(texts(diags))
-			}
+			tainted := configured(t, arguments(env)).createSample(kind)
 			tainted.Private = nil
 			env.Advance(time.Hour)
 			failsAfter := func(what string, response acctest.Interceptor, others ...acctest.Rule) acctest.Object {
@@ -123,7 +117,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			if kind != "gpurent_fleet" { // it reads its members first
 				refuse := acctest.Refuse(403, "forbidden")
 				after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
-				after, diags = configured(t, arguments(env)).Destroy(after)
+				after, diags := configured(t, arguments(env)).Destroy(after)
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
 					t.Errorf("the deletion of an object that was never found: %s", text)
 				}
@@ -133,7 +127,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				response = acctest.Refuse(409, "conflict")
 			}
 			after := failsAfter("a deletion that the API has accepted or refused", response)
-			after, diags = configured(t, arguments(env)).Destroy(after)
+			after, diags := configured(t, arguments(env)).Destroy(after)
 			if text := texts(diags); !after.State.IsNull() || text != "" {
 				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
 			}
@@ -150,10 +144,7 @@ func TestRead_KeepsANewObject(t *testing.T) {
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.Advance(100 * 24 * time.Hour)
-			created, diags := configured(t, arguments(env)).create(kind, samples[kind])
-			if created.State.IsNull() {
-				t.Fatal(texts(diags))
-			}
+			created := configured(t, arguments(env)).createSample(kind)
 			proxy.Set(acctest.Request("GET", list).Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
 			if after, diags := configured(t, arguments(env)).Refresh(created); after.State.IsNull() {
 				t.Errorf("it is not in the state: %s", texts(diags))
@@ -171,10 +162,7 @@ func TestDelete_TaintedObjectOfThisProcess(t *testing.T) {
 				t.Parallel()
 				env := acctest.Start(t)
 				p := configured(t, arguments(env))
-				tainted, diags := p.create(kind, samples[kind])
-				if tainted.State.IsNull() {
-					t.Fatal(texts(diags))
-				}
+				tainted := p.createSample(kind)
 				if refreshed {
 					p = configured(t, arguments(env))
 					tainted, _ = p.Refresh(tainted)

@@ -100,10 +100,10 @@ func missedTerm(
 			unknown = true
 			continue
 		}
-		query := tfkit.OfferQuery(object)
-		if i == 0 && !state.OfferQuery.IsNull() {
-			query = changedTerms(query, tfkit.OfferQuery(state.OfferQuery))
+		if i == 0 {
+			object = changedTerms(ctx, object, state.OfferQuery)
 		}
+		query := tfkit.OfferQuery(object)
 		if acceptsOtherSlug(state, inst.GPU.Slug, query.GPU, diags) {
 			query.GPU = nil
 		}
@@ -145,7 +145,7 @@ func acceptsOtherSlug(state model, slug string, gpus []string, diags *diag.Diagn
 // hasUnknownHardware reports whether a hardware term of a query is not fully known.
 func hasUnknownHardware(ctx context.Context, query types.Object) bool {
 	terms := query.Attributes()
-	return slices.ContainsFunc([]string{"gpu", "num_gpus", "min_gpus", "min_vram_gb", "country"}, func(name string) bool {
+	return slices.ContainsFunc(hardwareTerms, func(name string) bool {
 		return terms[name] != nil && !tfinstance.FullyKnown(ctx, terms[name])
 	})
 }

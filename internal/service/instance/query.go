@@ -50,25 +50,20 @@ func (m model) importedQuery(ctx context.Context) types.Object {
 	return tfinstance.QueryForGPU(ctx, gpu.Slug, gpu.Count)
 }
 
-// changedTerms returns a query without the hardware terms of the prior one. The instance was rented with those, so that
-// a difference is another spelling.
-func changedTerms(query, prior rental.OfferQuery) rental.OfferQuery {
-	if slices.Equal(query.GPU, prior.GPU) {
-		query.GPU = nil
+// hardwareTerms are the filters of a query that an instance meets or not, whatever happens to the market.
+var hardwareTerms = []string{"gpu", "num_gpus", "min_gpus", "min_vram_gb", "country"}
+
+// changedTerms returns a query without the hardware terms of the prior one, which can be null. The instance was rented
+// with those, so that a difference is another spelling.
+func changedTerms(ctx context.Context, query, prior types.Object) types.Object {
+	kinds, terms, before := query.AttributeTypes(ctx), query.Attributes(), prior.Attributes()
+	null := tfkit.NullAttributes(ctx, kinds).Attributes()
+	for _, name := range hardwareTerms {
+		if before[name] != nil && before[name].Equal(terms[name]) {
+			terms[name] = null[name]
+		}
 	}
-	if slices.Equal(query.NumGPUs, prior.NumGPUs) {
-		query.NumGPUs = nil
-	}
-	if slices.Equal(query.Country, prior.Country) {
-		query.Country = nil
-	}
-	if query.MinGPUs != nil && prior.MinGPUs != nil && *query.MinGPUs == *prior.MinGPUs {
-		query.MinGPUs = nil
-	}
-	if query.MinVRAMGB != nil && prior.MinVRAMGB != nil && *query.MinVRAMGB == *prior.MinVRAMGB {
-		query.MinVRAMGB = nil
-	}
-	return query
+	return types.ObjectValueMust(kinds, terms)
 }
 
 // missedByInstance returns the first hardware term of a query that an instance does not meet, empty if it meets all.

@@ -245,9 +245,9 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		tfinstance.AddKeptForOther(&resp.Diagnostics, id)
 		return
 	}
-	object.Prove(object.Token == "" && r.Meta.Cache.Instances.Has(ctx, id))
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	object.Prove(object.Token == "" && r.Meta.Cache.Instances.Has(waitCtx, id))
 	// In an account that may be another one, a 404 is no lag of the API.
 	var otherAccount diag.Diagnostics
 	createdAt := object.CreatedAt
