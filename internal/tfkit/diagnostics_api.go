@@ -89,7 +89,7 @@ func ErrorDetail(err error) Text {
 func explain(err error, nextStep Text) (entry string, detail Text) {
 	apiErr, ok := asAPIError(err)
 	if !ok {
-		return noResponse(err)
+		return noResponse(err, nextStep)
 	}
 	entry, general := adviceFor(apiErr)
 	return entry, responseDetail(err, apiErr, cmp.Or(nextStep, general))
@@ -112,10 +112,10 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 }
 
 // noResponse returns the heading and the detail for failures without a response of the API.
-func noResponse(err error) (entry string, detail Text) {
+func noResponse(err error, nextStep Text) (entry string, detail Text) {
 	switch {
 	case rental.IsOutcomeUnknown(err):
-		return entryOutcomeUnknown, Textf("%s\n\n%s", err, checkFirst)
+		return entryOutcomeUnknown, Textf("%s\n\n%s", err, cmp.Or(nextStep, checkFirst))
 	case errors.Is(err, context.Canceled):
 		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case errors.Is(err, context.DeadlineExceeded):

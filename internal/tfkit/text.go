@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -86,6 +89,14 @@ func ImportBlock(resourceType, id string) (block Text, ok bool) {
 		return "", false
 	}
 	return Textf("  import {\n    to = %s.NAME\n    id = \"%s\"\n  }", resourceType, id), true
+}
+
+// SameText reports whether two texts are equal except for white space, letter case and Unicode normalization.
+func SameText(one, other string) bool { return bare(one) == bare(other) }
+
+// bare returns a text as SameText compares it.
+func bare(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(norm.NFC.String(text)), ""))
 }
 
 // asAPIError returns the API's error, if err contains a response of the API.

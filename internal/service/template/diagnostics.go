@@ -1,9 +1,12 @@
 package template
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -33,6 +36,22 @@ func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum in
 		tfkit.Textf(
 			"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
 			minimum))
+}
+
+// addNotCreated reports that a template was not created, or perhaps was.
+func addNotCreated(
+	ctx context.Context, diags *diag.Diagnostics, client *rental.Client, create rental.TemplateCreate, err error,
+) {
+	mayBe := func(t rental.Template) string {
+		if t.Owner == rental.OwnerCatalog || !tfkit.SameText(t.Name, create.Name) {
+			return ""
+		}
+		return t.Slug
+	}
+	next := tfkit.AfterUnknownCreation(err, client.ListTemplates(ctx, rental.ListOptions{}), mayBe,
+		func(slug string) tfkit.Text { return tfkit.ImportCreated("gpurent_template", slug) })
+	tfkit.AddAPIErrorAdvising(diags, "create template", next, err, "name", "image", "description", "launch_mode", "ports",
+		"env", "onstart", "min_disk_gb", "recommended_disk_gb")
 }
 
 func addNotOwn(diags *diag.Diagnostics, slug string) {
