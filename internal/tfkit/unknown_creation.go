@@ -6,12 +6,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// AfterUnknownCreation returns the next step after a creation without an idempotency key, if its outcome is unknown, and
-// nothing otherwise. Only its own response proves which object a request created: an equal object in a list can be the
-// one of another run. So the provider neither takes nor deletes one, and the message names the candidates.
+// AfterUnknownCreation returns the next step after a creation without an idempotency key whose outcome is unknown, and
+// nothing after any other error. Only its own response proves which object a request created: an equal object in a list
+// can be the one of another run. So the provider neither takes nor deletes one, and the message names the candidates.
 //
 // mayBe returns the id of an object that can be the result, and nothing for others. resolve is what to do with it.
-func AfterUnknownCreation[T any](err error, list iter.Seq2[T, error], mayBe func(T) string, resolve func(string) Text) Text {
+func AfterUnknownCreation[T any](
+	err error, list iter.Seq2[T, error], mayBe func(T) string, resolve func(string) Text,
+) Text {
 	if !rental.IsOutcomeUnknown(err) {
 		return ""
 	}
