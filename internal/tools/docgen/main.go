@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -136,8 +137,8 @@ var nestedSchema = regexp.MustCompile("<a id=\"(nestedatt--.*)\"></a>\n### Neste
 func withoutRepeats(page string) string {
 	begins := nestedSchema.FindAllStringSubmatchIndex(page, -1)
 	links, end := map[string]string{}, len(page)
-	for i := len(begins) - 1; i >= 0; i-- {
-		body := begins[i][1]
+	for _, begin := range slices.Backward(begins) {
+		body := begin[1]
 		attributes, after := page[body:end], page[end:]
 		if next := strings.Index(attributes, "\n#"); next >= 0 {
 			attributes, after = attributes[:next], attributes[next:]+after
@@ -145,9 +146,10 @@ func withoutRepeats(page string) string {
 		key := strings.TrimSpace(attributes)
 		if link, repeated := links[key]; repeated {
 			page = page[:body] + "The same attributes as " + link + ".\n\n" + after
+		} else {
+			links[key] = fmt.Sprintf("[%s](#%s)", page[begin[4]:begin[5]], page[begin[2]:begin[3]])
 		}
-		links[key] = fmt.Sprintf("[%s](#%s)", page[begins[i][4]:begins[i][5]], page[begins[i][2]:begins[i][3]])
-		end = begins[i][0]
+		end = begin[0]
 	}
 	return page
 }
