@@ -44,7 +44,7 @@ func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
 
 // originAdvice is what to do about an object that may belong to another account.
 const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of " +
-	"its account, then run again. If it is gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
+	"its account, then run again. If it is gone, run `terraform state rm ADDRESS`."
 
 // addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
 // address of this run belong to.

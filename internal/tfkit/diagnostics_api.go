@@ -101,13 +101,11 @@ func noResponse(err error) Text {
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case errors.Is(err, context.DeadlineExceeded):
-		return Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, "+
-			"raise request_timeout in "+
-			"the provider configuration.", err)
+		return Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, raise request_timeout in the "+
+			"provider configuration or, after a wait for the request limit, run fewer applies at a time.", err)
 	case rental.IsUnavailable(err):
-		return Textf("%s\n\nThe API could not be reached, or answers only with errors. Check base_url, "+
-			"the network and the proxy. If they are right, the service may be down: run again later. "+
-			"Changes so far remain.", err)
+		return Textf("%s\n\nThe API could not be reached, or answers only with errors. Check base_url, the network and the "+
+			"proxy. If they are right, the service may be down: run again later. Changes so far remain.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
 		return Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
@@ -166,11 +164,12 @@ func adviceFor(err *rental.Error) Text {
 	case err.Status >= 500:
 		return "The service, or a proxy in front of it, failed after all retries. Run again later."
 	case rental.IsListTooLong(err):
-		return "The provider does not read longer lists, to limit its memory and its requests. If the " +
-			"account has so many entries, use several accounts. Otherwise check that base_url is the address of the API."
+		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
+			"entries, use several accounts. Otherwise check that base_url is the address of the API."
 	case err.Status/100 == 2:
-		return "The service accepted the request, but its response cannot be used. Run plan again to see " +
-			"the result. If this happens again, check that base_url is the address of the API."
+		return "The service accepted the request, but its response cannot be used. Run plan again to see the result, and " +
+			"check in the service's console whether it created something that no state contains. If this happens again, " +
+			"check that base_url is the address of the API."
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ const isOwnKey = " is the key that this provider uses, judging by its first char
 func addNotRevoked(diags *diag.Diagnostics, subject tfkit.Text) {
 	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), "Cannot revoke the provider's own API key",
 		subject+isOwnKey+". After its revocation every later request fails, and instances are still billed. Configure the "+
-			"provider with another API key. To keep the key, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`). "+
+			"provider with another API key. To keep the key, run `terraform state rm ADDRESS`. "+
 			"To revoke it anyway, first set allow_self_revoke = true and apply that.")
 }
 

@@ -101,7 +101,7 @@ func tainted(o outcome) tfkit.Text {
 		return " Apply again to continue. " + stopPaying
 	}
 	return " The fleet is tainted, so the next apply destroys its members: to keep them, first run `terraform untaint " +
-		"ADDRESS` (or `tofu untaint ADDRESS`). " + stopPaying
+		"ADDRESS`. " + stopPaying
 }
 
 // failureLines returns a line for each reason, with the slots that it concerns and their instances.
@@ -267,8 +267,7 @@ func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 		membersText(len(o.Recovered))) + memberLines(o.Recovered, now)
 	if o.created { // the keys are chosen
 		text += "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
-			"the same instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another " +
-			"prefix."
+			"the same instances: run `terraform state rm ADDRESS` here now, and choose another prefix."
 	} else if len(o.Members) > o.Size {
 		text += "\n\nThe next plan shows which of them are destroyed, because size is smaller."
 	}
@@ -296,7 +295,7 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 		"idempotency_prefix or name. ")
 	first := tfkit.Text("add ")
 	if len(o.Members) > 0 {
-		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), add "
+		first = "run `terraform state rm ADDRESS`, add "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
 		text += "If no other state has them, " + first + "this block with the address of the resource, and plan again:\n\n" +
@@ -323,10 +322,9 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 // addMaybeOther reports an instance that a destruction left alone, because only a chosen key leads to it.
 func addMaybeOther(diags *diag.Diagnostics, name, id string) {
 	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
-		"chosen key. Another state with the same idempotency_prefix can have rented it, so that it was not destroyed. If it "+
-		"is this fleet's, import it as an instance, destroy that, and run again; or, within recover_within, run `terraform "+
-		"untaint ADDRESS` if the fleet is tainted, and apply. Otherwise run `terraform state rm ADDRESS` for the fleet.",
-		name)
+		"chosen key. It was not destroyed, because another state with the same idempotency_prefix may have rented it. If it "+
+		"is this fleet's, import it as an instance, destroy that, and run again. Otherwise run `terraform state rm ADDRESS` "+
+		"for the fleet.", name)
 	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
 		text += "\n\n" + block
 	}

@@ -23,8 +23,7 @@ const (
 )
 
 // untaint describes how to keep an instance that was marked tainted.
-const untaint tfkit.Text = "To keep it and continue to wait, run `terraform untaint ADDRESS` (or `tofu untaint " +
-	"ADDRESS`), and apply again."
+const untaint tfkit.Text = "To keep it and continue to wait, run `terraform untaint ADDRESS`, and apply again."
 
 // createArguments are the arguments that an error of the API about a creation can concern.
 var createArguments = []string{argOfferID, "template", "disk_gb", "name", argSSHKeyIDs, "type", "image"}
@@ -150,9 +149,11 @@ func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 			inst.Status, tfkit.PerHour(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences))+ownershipCauses)
 }
 
-// ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken.
-const ownershipCauses = "Usual causes: a copied configuration or a second state (set another idempotency_key), a " +
-	"rename (add a moved block), create_before_destroy (change the key with each replacement)."
+// ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken, and
+// what to do.
+const ownershipCauses = "Usual causes: a copied resource or a second state (set another idempotency_key or, with " +
+	"idempotency_prefix, another name), a rename (add a moved block), create_before_destroy (change the key with each " +
+	"replacement)."
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e failure.Error) {
@@ -172,8 +173,7 @@ func addInUse(diags *diag.Diagnostics, e failure.Error) {
 	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey),
 		tfkit.Textf("Another resource has instance %s", e.Instance.ID),
 		"The API returned it for this resource, most likely because both have the same key. Nothing was rented, changed or "+
-			"destroyed. Set a different idempotency_key (with idempotency_prefix, a different name) for each resource. If a "+
-			"resource was only renamed, add a moved block. With create_before_destroy, change the key with each replacement.")
+			"destroyed. "+ownershipCauses)
 }
 
 // addRejected reports that a new instance costs too much or is not as ordered, and whether it was removed.
@@ -209,8 +209,8 @@ func removalText(e failure.Error) tfkit.Text {
 			"arguments."
 	case failure.Stopped:
 		return "It may be older than this run, so it was stopped and not destroyed: only its disk is billed. The next " +
-			"apply replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS` (or " +
-			"`tofu untaint ADDRESS`), and apply. If another state has it, run `terraform state rm ADDRESS` here."
+			"apply replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS`, and " +
+			"apply. If another state has it, run `terraform state rm ADDRESS` here."
 	default:
 		return tfkit.Textf("It could not be removed, and is billed: %s\n\nIt is in the state. Apply again to destroy it, or "+
 			"destroy it in the service's console.", e.Err)
@@ -229,9 +229,9 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely " +
 		"by a killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
-		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
-		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
-		"create_before_destroy, nothing was replaced: keep it, and change the key for a replacement."
+		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` here now, " +
+		"and set another idempotency_key. With create_before_destroy, nothing was replaced: keep it, and change the key " +
+		"for a replacement."
 	tfkit.AddWarning(diags, tfkit.Textf("Recovered instance %s", rented.ID), text)
 }
 
