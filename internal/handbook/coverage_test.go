@@ -20,8 +20,7 @@ func TestSnippets_AllAreTested(t *testing.T) {
 	for _, page := range filesIn(t, inProject("docs"), ".md") {
 		name := filepath.Base(page)
 		_, followed := guides[name]
-		// The snippets of the error reference have placeholders.
-		if followed || name == "index.md" || name == errorReference || slices.Contains(simulatorGuides, name) {
+		if followed || name == "index.md" || slices.Contains(simulatorGuides, name) {
 			continue
 		}
 		for _, b := range parseSnippets(t, textOf(t, page)) {

@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -28,6 +31,26 @@ func Textf(format string, arguments ...any) Text {
 		arguments[i] = sanitizeArgument(argument)
 	}
 	return Text(fmt.Sprintf(format, arguments...))
+}
+
+// AddError adds an error.
+func AddError(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddError(string(summary), string(detail))
+}
+
+// AddWarning adds a warning.
+func AddWarning(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddWarning(string(summary), string(detail))
+}
+
+// AddAttributeError adds an error about an attribute.
+func AddAttributeError(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeError(at, string(summary), string(detail))
+}
+
+// AddAttributeWarning adds a warning about an attribute.
+func AddAttributeWarning(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeWarning(at, string(summary), string(detail))
 }
 
 func sanitizeArgument(argument any) any {

@@ -10,15 +10,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryNotAKey         = "Not a public key"
-	summaryNotAFingerprint = "Not a fingerprint"
-)
-
 // addNotAKey reports an invalid public key. It does not contain the value, which can be a private key.
 func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAKey), tfkit.Textf("The value of %s: %s.", at, err))
+	tfkit.AddAttributeError(diags, at, "Not a public key", tfkit.Textf("The value of %s: %s.", at, err))
 }
 
 // addNotCreated reports that a key was not created, or perhaps was.
@@ -36,7 +30,7 @@ func addNotCreated(ctx context.Context, diags *diag.Diagnostics, client *rental.
 
 // addNotAFingerprint reports an invalid fingerprint. It does not contain the value, which can be a private key.
 func addNotAFingerprint(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAFingerprint),
+	tfkit.AddAttributeError(diags, at, "Not a fingerprint",
 		tfkit.Textf("The value of %s: this is not a SHA256 fingerprint, such as %q. For a public key, use the function "+
 			"ssh_fingerprint.", at, exampleFingerprint))
 }
