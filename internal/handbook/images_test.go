@@ -26,10 +26,7 @@ func TestImages_CostComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comment, err := cost.NewReport(plan).Markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
+	comment := cost.NewReport(plan).Markdown()
 	var page bytes.Buffer
 	page.WriteString(textOf(t, filepath.Join("testdata", "comment.html")))
 	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(comment), &page); err != nil {
