@@ -110,7 +110,7 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 }
 
 func (c *costRun) print(report cost.Report, stdout io.Writer) (err error) {
-	text := ""
+	var text string
 	switch c.format {
 	case "json":
 		text, err = report.JSON()

@@ -32,7 +32,8 @@ var plans = map[string]recorded{
 	}, nil},
 	"gone": {0, 9000, []string{"gpurent_instance.a create 0 <=9000+disk"}, nil},
 	"sensitive": {
-		0, 0, []string{"gpurent_instance.a create 0 no-cap"}, []string{"max_price_kop_h is not known before the apply, or sensitive"},
+		0, 0, []string{"gpurent_instance.a create 0 no-cap"},
+		[]string{"max_price_kop_h is not known before the apply, or sensitive"},
 	},
 	"replace": {4627, 9000, []string{"gpurent_instance.a replace 4627 <=9000+disk"}, nil},
 	"replace-forget": {
@@ -74,10 +75,19 @@ var plans = map[string]recorded{
 		4627 + 4824, 4627 + 4824 + 9000, []string{"gpurent_fleet.train update 9451 <=18451+disk"},
 		[]string{"members: replace 1"},
 	},
-	"fleet-start":   {0, 4627 + 4813, []string{"gpurent_fleet.train update 0 9440"}, []string{"members: start 2", "its stopped members"}},
-	"fleet-stop":    {4627 + 4813, 0, []string{"gpurent_fleet.train update 9440 0+disk"}, []string{"members: stop 2"}},
-	"fleet-outbid":  {2816, 2816 + 9000, []string{"gpurent_fleet.train update 2816 <=11816+disk"}, []string{"members: start 1"}},
-	"fleet-rolling": {9440, 2 * 9000, []string{"gpurent_fleet.train update 9440 <=18000+disk"}, []string{"members: replace 2"}},
+	"fleet-start": {
+		0, 4627 + 4813, []string{"gpurent_fleet.train update 0 9440"},
+		[]string{"members: start 2", "its stopped members"},
+	},
+	"fleet-stop": {4627 + 4813, 0, []string{"gpurent_fleet.train update 9440 0+disk"}, []string{"members: stop 2"}},
+	"fleet-outbid": {
+		2816, 2816 + 9000, []string{"gpurent_fleet.train update 2816 <=11816+disk"},
+		[]string{"members: start 1"},
+	},
+	"fleet-rolling": {
+		9440, 2 * 9000, []string{"gpurent_fleet.train update 9440 <=18000+disk"},
+		[]string{"members: replace 2"},
+	},
 
 	"unknown-arguments.terraform": {4627 + 4813, 4813, []string{
 		"gpurent_fleet.train update 4627 unknown", "gpurent_instance.b update 4813 4813",

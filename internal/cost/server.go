@@ -142,8 +142,9 @@ func (b *builder) priceAfter(s *Server, before, after values, members []member, 
 		return knownPrice(0)
 	case Unknown:
 		return Price{Basis: None}
+	default:
+		s.noteHidden(after, "max_price_kop_h")
 	}
-	s.noteHidden(after, "max_price_kop_h")
 	switch {
 	case s.Action == ReplaceForget:
 		s.note("Billing of the old server continues: no state has it afterwards.")
@@ -167,7 +168,7 @@ var instanceActions = map[lifecycle.Action]Action{
 // updatedInstance sets what an update does, and returns the price afterwards.
 func updatedInstance(s *Server, m member, after values) Price {
 	wanted := rental.DesiredState(after.text("desired_state"))
-	if s.noteHidden(after, "desired_state") {
+	if s.noteHidden(after, "desired_state", "on_outbid") {
 		return highest(m.now(), m.started(after.maxPrice()))
 	}
 	action, updates := instanceActions[lifecycle.NextAction(m.Instance, wanted,

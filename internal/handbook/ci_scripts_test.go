@@ -209,8 +209,8 @@ func TestCIScripts_Drift(t *testing.T) {
 			t.Run(name+"/"+shell, func(t *testing.T) {
 				folder := t.TempDir()
 				write(t, fmt.Sprintf("#!/bin/sh\ncase $1 in plan) exit %d ;; *) echo '{}' ;; esac\n", test.plan), folder, "tf")
-				write(t, fmt.Sprintf("test \"$*\" = 'unmanaged state.json other.json' || exit 9\ngrep -q '{}' state.json || exit 8\n"+
-					"exit %d\n", test.unmanaged), folder, "ci", "gpurent.sh")
+				write(t, fmt.Sprintf("test \"$*\" = 'unmanaged state.json other.json' || exit 9\n"+
+					"grep -q '{}' state.json || exit 8\nexit %d\n", test.unmanaged), folder, "ci", "gpurent.sh")
 				write(t, textOf(t, example(ciGitHub, "ci", "drift.sh")), folder, "ci", "drift.sh")
 				output, status := script{
 					text: "exec " + strings.Join(command, " ") + " ci/drift.sh other.json", folder: folder,

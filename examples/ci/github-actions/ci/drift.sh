@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fails if the next apply would change something (2), or if a billed server of the
-# account is in no state (3). Prints what it finds.
+# Fails if the next apply would change something (2), or if no state tracks a billed
+# server of the account (3). Prints what it finds.
 #
 #   ci/drift.sh [STATE.json...]   further states of the account, each as written by "show -json"
 #
