@@ -25,8 +25,7 @@ func costOf(args ...string) (stdout, stderr string, code int) {
 func TestCost_ExitCodes(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_BASE_URL", "")
-	comment, _, _ := costOf(recordedPlan("create"), "--format", "markdown")
-	review, nothing, corrupt := writeFile(t, comment), writeFile(t, ""), writeFile(t, comment[:len(comment)-9])
+	nothing := writeFile(t, "")
 	plan, uncapped, destroy := recordedPlan("create"), recordedPlan("create-without-cap"), recordedPlan("destroy")
 	for name, test := range map[string]struct {
 		args   []string
@@ -40,13 +39,7 @@ func TestCost_ExitCodes(t *testing.T) {
 		"no cap":              {[]string{uncapped}, 0, ""},
 		"no cap with a limit": {[]string{uncapped, "--max-added", "1000000"}, 3, "exceeds a limit"},
 		"less":                {[]string{destroy, "--max-added", "0"}, 0, ""},
-		"reviewed":            {[]string{plan, "--reviewed", review}, 0, ""},
-		"nothing reviewed":    {[]string{plan, "--reviewed", nothing}, 4, "create is not in the review"},
-		"another plan":        {[]string{destroy, "--reviewed", review}, 4, "destroy is not in the review"},
-		"both":                {[]string{plan, "--reviewed", nothing, "--max-burn", "1"}, 4, "exceeds a limit"},
-		"a corrupt review":    {[]string{plan, "--reviewed", corrupt}, 1, "corrupt"},
-		"no such review":      {[]string{plan, "--reviewed", review + "x"}, 1, "open "},
-		"no such plan":        {[]string{review + "x"}, 1, "open "},
+		"no such plan":        {[]string{nothing + "x"}, 1, "open "},
 		"not a plan":          {[]string{nothing}, 1, "terraform show -json PLAN"},
 		"prices of nowhere":   {[]string{plan, "--prices"}, 2, "the address of the service is missing"},
 	} {
@@ -55,11 +48,8 @@ func TestCost_ExitCodes(t *testing.T) {
 			if code != test.code || !strings.Contains(stderr, test.stderr) || (stderr == "") != (code == 0) {
 				t.Errorf("exit %d: %s", code, stderr)
 			}
-			if printed := stdout != ""; printed != (code == 0 || code >= 3) {
+			if printed := stdout != ""; printed != (code == 0 || code == 3) {
 				t.Errorf("the output is %q", stdout)
-			}
-			if code == 4 && len(test.args) == 5 && !strings.Contains(stderr, "not in the review") {
-				t.Errorf("it does not report both: %s", stderr)
 			}
 		})
 	}
@@ -73,7 +63,7 @@ func TestCost_Formats(t *testing.T) {
 		t.Errorf("the table is %q", table)
 	}
 	markdown, _, _ := costOf(plan, "--format", "markdown")
-	if !strings.HasPrefix(markdown, "<!-- gpurent costs -->\n") || !strings.HasSuffix(markdown, " -->\n") {
+	if !strings.HasPrefix(markdown, "<!-- gpurent costs -->\n") {
 		t.Errorf("the comment is %q", markdown)
 	}
 	data, _, _ := costOf(plan, "--format=json")
@@ -85,7 +75,7 @@ func TestCost_Formats(t *testing.T) {
 	if err := json.Unmarshal([]byte(data), &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.FormatVersion != "1.0" || len(report.Servers) != 1 || report.Servers[0]["action"] != "scale" ||
+	if report.FormatVersion != "1.0" || len(report.Servers) != 1 || report.Servers[0]["action"] != "update" ||
 		report.Totals["after_kop_h"] != 32264.0 {
 		t.Errorf("%+v", report)
 	}
@@ -102,21 +92,16 @@ func TestCost_Formats(t *testing.T) {
 	}
 }
 
-// With --prices, the prices and the balance come from the service of the environment.
+// With --prices, the prices come from the service of the environment.
 func TestCost_Prices(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
 	env := acctest.Start(t)
 	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
-	for key, want := range map[string]string{env.APIKey: "enough for ", "": "There is no API key"} {
+	for _, key := range []string{env.APIKey, ""} {
 		t.Setenv("GPURENT_API_KEY", key)
 		stdout, stderr, code := costOf(recordedPlan("create"), "--prices", "--max-added", "46.27")
-		if code != 0 || !strings.Contains(stdout, "now 46.27 ₽") || !strings.Contains(stdout, want) {
+		if code != 0 || !strings.Contains(stdout, "now 46.27 ₽") {
 			t.Errorf("exit %d: %s%s", code, stdout, stderr)
 		}
-	}
-	t.Setenv("GPURENT_API_KEY", "gpr_"+strings.Repeat("x", 40))
-	stdout, stderr, code := costOf(recordedPlan("create"), "--prices")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "401") || !strings.Contains(stderr, " login\"") {
-		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
 )
 
-// exitUnmanaged is the exit code if there are unmanaged servers. A usage error has the same one, but prints nothing to
-// stdout.
-const exitUnmanaged = 2
+// exitUnmanaged is the exit code if there are unmanaged servers.
+const exitUnmanaged = 3
 
 // standardInput is the argument for stdin.
 const standardInput = "-"
@@ -33,14 +32,12 @@ func unmanagedCommand() command {
 			"then the oldest. It changes nothing. Give all states of the account, each as written by \"terraform show " +
 			"-json\" or \"tofu show -json\"; - is standard input, which can have several. Without a state, all billed " +
 			"servers are listed. A young server can belong to an apply that is still running.\n\n" +
-			"Exit codes: 0 if there are no such servers, 2 if there are some, 1 if the account or a state cannot be read. " +
-			"A usage error is also 2, without any output on stdout.\n\n" +
+			"Exit status: 0 if there are no such servers; 1 failed; 2 usage; 3 if there are some.\n\n" +
 			"The address is --base-url, else " + provider.EnvBaseURL + ", else that of the last login; the key is " +
 			provider.EnvAPIKey + ", else that of the login. The key needs the scope instances:read.",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
-			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks "+
-				"and resources whose apply changes no server")
+			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks")
 			return func(ctx context.Context, files []string, stdout, stderr io.Writer) error {
 				if err := checkFormat(*format, "table", "json", "import"); err != nil {
 					return err

@@ -54,7 +54,8 @@ func state(t *testing.T, w *acctest.Workspace) string {
 	return writeFile(t, w.Run("show", "-json"))
 }
 
-// The import format of servers that a state has lost, and of one with a hostile name, plans no change with each CLI.
+// The CLI generates a configuration for the import blocks of servers that a state has lost, also of one with a hostile
+// name, and plans no change with it.
 // Tainted and deposed objects are managed.
 func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	t.Parallel()
@@ -88,7 +89,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	env.Advance(time.Minute)
 	stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", "--format=json", state(t, w))
 	var document unmanaged.Document
-	if err := json.Unmarshal([]byte(stdout), &document); err != nil || code != 2 {
+	if err := json.Unmarshal([]byte(stdout), &document); err != nil || code != 3 {
 		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
 	}
 	var listed []string
@@ -102,17 +103,14 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	}
 
 	config, stderr, code := listUnmanaged(t, env, env.APIKey, "", state(t, w), "--format=import")
-	if code != 2 || stderr != "" {
+	if code != 3 || stderr != "" {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	other := env.Workspace(env.Provider() + config)
 	const imports = "3 to import, 0 to add, 0 to change, 0 to destroy"
-	if plan := other.Run("plan", "-no-color"); !strings.Contains(plan, imports) {
+	if plan := other.Run("plan", "-no-color", "-generate-config-out=generated.tf"); !strings.Contains(plan, imports) {
 		t.Errorf("%s\n%s", config, plan)
 	}
-	other.Write("import.tf", config)
-	other.Run("fmt", "-check", "import.tf")
-	other.Write("import.tf", "")
 	other.Run("apply", "-auto-approve", "-no-color")
 	other.Run("plan", "-no-color", "-detailed-exitcode")
 	stdout, stderr, code = listUnmanaged(t, env, env.APIKey, "", state(t, w), state(t, other))

@@ -95,13 +95,13 @@ func TestUnmanaged_ExitCodes(t *testing.T) {
 		summary string // a part of the last line
 		warning string // a part of stderr
 	}{
-		{nil, 2, []string{a, b}, "No state was given", ""},
-		{[]string{writeFile(t, stateWith())}, 2, []string{a, b}, "The given state contains 0 other billed servers", ""},
-		{[]string{writeFile(t, stateWith(a))}, 2, []string{b}, "The given state contains 1 other billed server ", ""},
-		{[]string{"--format", "table", "-"}, 2, []string{a}, "The 2 given states contain 1 other billed server ", ""},
+		{nil, 3, []string{a, b}, "No state was given", ""},
+		{[]string{writeFile(t, stateWith())}, 3, []string{a, b}, "The given state contains 0 other billed servers", ""},
+		{[]string{writeFile(t, stateWith(a))}, 3, []string{b}, "The given state contains 1 other billed server ", ""},
+		{[]string{"--format", "table", "-"}, 3, []string{a}, "The 2 given states contain 1 other billed server ", ""},
 		{[]string{writeFile(t, stateWith(a)), "-"}, 0, nil, "the 3 given states contain all billed servers", ""},
-		{[]string{writeFile(t, stateWith("ins_other"))}, 2, []string{a, b}, "", otherAccount},
-		{[]string{writeFile(t, stateWith("ins_other", a))}, 2, []string{b}, "", ""},
+		{[]string{writeFile(t, stateWith("ins_other"))}, 3, []string{a, b}, "", otherAccount},
+		{[]string{writeFile(t, stateWith("ins_other", a))}, 3, []string{b}, "", ""},
 	} {
 		stdout, stderr, code := listUnmanaged(t, env, reader, stateWith(b)+stateWith(), test.args...)
 		var listed []string

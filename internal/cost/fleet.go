@@ -28,8 +28,8 @@ var fleetArguments = []string{
 
 // newFleet is the price of a fleet that is created.
 func (b *builder) newFleet(s *Server, after values) Price {
-	if s.SizeAfter = after.size(); s.SizeAfter == nil {
-		return Price{Basis: None, Uncapped: s.MaxPriceKopH == nil}
+	if after.size() == nil {
+		return Price{Basis: None, Uncapped: after.maxPrice() == nil}
 	}
 	spec := fleetSpec(after)
 	return b.rent(s, after, spec.Demand(spec.Size, nil))
@@ -37,12 +37,8 @@ func (b *builder) newFleet(s *Server, after values) Price {
 
 // updatedFleet sets what an update does, and returns the price afterwards.
 func (b *builder) updatedFleet(s *Server, before, after values, members []member) Price {
-	s.SizeBefore, s.SizeAfter = before.size(), after.size()
-	for _, name := range fleetArguments {
-		if after.isUnknown(name) || name == "size" && s.SizeAfter == nil {
-			s.note("%s is not known before the apply: the highest possible price counts.", name)
-			return highestOfFleet(s, after, members)
-		}
+	if s.noteHidden(after, fleetArguments...) || after.size() == nil {
+		return highestOfFleet(after, members)
 	}
 	spec, made := fleetSpec(after), before.order()
 	planned := make([]fleet.Member, len(members))
@@ -50,72 +46,56 @@ func (b *builder) updatedFleet(s *Server, before, after values, members []member
 		planned[i] = fleet.Member{Slot: m.slot, Generation: 1, Instance: m.Instance, Order: made}
 	}
 	changes := fleet.Changes(fleet.Plan(spec, planned))
-	if len(changes) == 0 && after.isUnknown("instances") {
-		s.Action = Repair
+	if len(changes) == 0 && after.isHidden("instances") {
 		s.note("The plan does not contain which members are replaced: the highest possible price counts.")
-		return highestOfFleet(s, after, members)
+		return highestOfFleet(after, members)
 	}
 	return b.changedFleet(s, after, spec, members, changes)
 }
 
 // highestOfFleet is the highest price of a fleet of which the plan does not contain what an apply does.
-func highestOfFleet(s *Server, after values, members []member) Price {
-	limit, disk := s.MaxPriceKopH, after.count("disk_gb")
+func highestOfFleet(after values, members []member) Price {
+	limit, size, disk := after.maxPrice(), after.size(), after.count("disk_gb")
+	if size == nil {
+		return Price{Basis: None, Uncapped: limit == nil}
+	}
 	total := knownPrice(0)
 	for _, m := range members {
 		total = total.plus(highest(m.running, cappedPrice(limit, 1, disk)))
 	}
-	if s.SizeAfter == nil {
-		total = Price{Basis: None, Uncapped: limit == nil}
-	} else if added := *s.SizeAfter - int64(len(members)); added > 0 {
-		total = total.plus(cappedPrice(limit, added, disk))
-	}
-	return total
+	return total.plus(cappedPrice(limit, max(0, *size-int64(len(members))), disk))
 }
 
-// fleetActions are what the changes of members are, in order of precedence: the name of the whole update, and the price
-// of a member that stays.
-var fleetActions = []struct {
-	change fleet.Action
-	action Action
-}{
-	{fleet.Update, Roll}, {fleet.Create, Repair}, {fleet.Replace, Repair}, {fleet.Destroy, Repair},
-	{fleet.Start, Start}, {fleet.Stop, Stop}, {fleet.Wait, Wait},
+// memberActions are the actions of members in a report.
+var memberActions = map[fleet.Action]Action{
+	fleet.Create: Create, fleet.Replace: Replace, fleet.Update: Replace, fleet.Destroy: Destroy, fleet.Start: Start,
+	fleet.Stop: Stop, fleet.Wait: Wait,
 }
 
-// changedFleet sets the action of an update, and returns the price after the changes of the members.
+// changedFleet sets what an update does with the members, and returns the price afterwards.
 func (b *builder) changedFleet(
 	s *Server, after values, spec fleet.Spec, members []member, changes []fleet.Change,
 ) Price {
-	bySlot, counts := map[int]fleet.Action{}, map[fleet.Action]int{}
+	bySlot, rents := map[int]Action{}, 0
+	s.Members = map[Action]int{}
 	for _, change := range changes {
-		bySlot[change.Slot] = change.Action
-		counts[change.Action]++
-	}
-	actions := map[fleet.Action]Action{}
-	for _, known := range slices.Backward(fleetActions) {
-		actions[known.change] = known.action
-		if counts[known.change] > 0 {
-			s.Action = known.action
+		action := memberActions[change.Action]
+		bySlot[change.Slot] = action
+		s.Members[action]++
+		if change.Action.Rents() {
+			rents++
 		}
-	}
-	if s.SizeBefore != nil && *s.SizeBefore != *s.SizeAfter {
-		s.Action = Scale
-	}
-	if updates := counts[fleet.Update]; updates > 0 {
-		s.note("%d members are replaced. Only the new ones count while both exist.", updates)
 	}
 	price := knownPrice(0)
 	var stays []fleet.Member
 	for _, m := range members {
-		change := bySlot[m.slot]
-		if change == fleet.Destroy || change.Rents() {
+		action := bySlot[m.slot]
+		if action == Destroy || action == Create || action == Replace {
 			continue
 		}
 		stays = append(stays, fleet.Member{Slot: m.slot, Instance: m.Instance})
-		price = price.plus(m.after(actions[change], spec.State, s.MaxPriceKopH))
+		price = price.plus(m.after(action, spec.State, after.maxPrice()))
 	}
-	rents := counts[fleet.Create] + counts[fleet.Replace] + counts[fleet.Update]
 	return price.plus(b.rent(s, after, spec.Demand(rents, stays)))
 }
 

@@ -8,42 +8,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // maxPlanSize limits the JSON of a plan, in bytes.
 const maxPlanSize = 1 << 30
 
-// typePrefix is the prefix of all types of the provider, whatever its registry host is.
-const typePrefix = "gpurent_"
-
-// The resource types.
+// The types of resources that are billed.
 const (
 	typeInstance = "gpurent_instance"
 	typeFleet    = "gpurent_fleet"
-	typeTemplate = "gpurent_template"
-	typeAPIKey   = "gpurent_api_key"
-	typeSSHKey   = "gpurent_ssh_key"
 )
 
 // Plan is the JSON of a plan.
 type Plan struct {
-	FormatVersion string             `json:"format_version"`
-	PlannedValues json.RawMessage    `json:"planned_values"`
-	Changes       []resourceChange   `json:"resource_changes"`
-	Drift         []resourceChange   `json:"resource_drift"`
-	Deferred      []json.RawMessage  `json:"deferred_changes"`
-	Actions       []actionInvocation `json:"action_invocations"`
-	// DeferredActions are only counted.
-	DeferredActions []json.RawMessage `json:"deferred_action_invocations"`
-	Prior           struct {
+	FormatVersion string            `json:"format_version"`
+	PlannedValues json.RawMessage   `json:"planned_values"`
+	Changes       []resourceChange  `json:"resource_changes"`
+	Deferred      []json.RawMessage `json:"deferred_changes"`
+	Prior         struct {
 		Values struct {
 			Root module `json:"root_module"`
 		} `json:"values"`
 	} `json:"prior_state"`
-	// Complete is false if an apply leads to another plan: after -target and for deferred changes. OpenTofu omits it.
-	Complete *bool `json:"complete"`
-	Errored  bool  `json:"errored"`
+	Errored bool `json:"errored"`
 }
 
 // resourceChange is an element of resource_changes.
@@ -60,14 +47,6 @@ type resourceChange struct {
 		AfterSensitive  json.RawMessage `json:"after_sensitive"`
 		BeforeSensitive json.RawMessage `json:"before_sensitive"`
 	} `json:"change"`
-}
-
-// actionInvocation is an element of action_invocations.
-type actionInvocation struct {
-	Address       string          `json:"address"`
-	Type          string          `json:"type"`
-	ConfigValues  json.RawMessage `json:"config_values"`
-	ConfigUnknown json.RawMessage `json:"config_unknown"`
 }
 
 // module is a module of the prior state.
@@ -104,14 +83,10 @@ func Read(r io.Reader) (Plan, error) {
 	return plan, nil
 }
 
-// isManaged reports whether the change is of a resource. A plan need not contain the mode.
-func (c resourceChange) isManaged() bool {
-	return c.Mode == "managed" || c.Mode != "data" && isOurs(c.Type)
+// isServer reports whether the change is of an instance or a fleet. A plan need not contain the mode.
+func (c resourceChange) isServer() bool {
+	return c.Mode != "data" && (c.Type == typeInstance || c.Type == typeFleet)
 }
 
 // label is the address of the change, with the key of a deposed object.
-func (c resourceChange) label() string { return Change{Address: c.Address, Deposed: c.Deposed}.label() }
-
-func isServer(kind string) bool { return kind == typeInstance || kind == typeFleet }
-
-func isOurs(kind string) bool { return strings.HasPrefix(kind, typePrefix) }
+func (c resourceChange) label() string { return Server{Address: c.Address, Deposed: c.Deposed}.label() }

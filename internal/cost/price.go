@@ -29,7 +29,7 @@ type Price struct {
 	// DiskExcluded: the price of disk beyond the base disk of an offer, or of the disks of stopped members of a fleet,
 	// comes in addition.
 	DiskExcluded bool `json:"disk_excluded"`
-	// Uncapped: no price cap limits what is rented or started. The guard never accepts that.
+	// Uncapped: no price cap limits what is rented or started.
 	Uncapped bool `json:"uncapped"`
 }
 
@@ -87,9 +87,4 @@ func times(a *int64, n int64) *int64 {
 		return nil
 	}
 	return new(*a * n)
-}
-
-// isRaised reports whether a cap is higher than before, or gone.
-func isRaised(before, after *int64) bool {
-	return before != nil && (after == nil || *after > *before)
 }

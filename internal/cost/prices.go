@@ -13,28 +13,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// NewReportWithPrices is NewReport with the prices that offers have now, and with the account if the client has a key.
+// NewReportWithPrices is NewReport with the prices that offers have now.
 func NewReportWithPrices(ctx context.Context, client *rental.Client, plan Plan) (Report, error) {
 	offers := market.New(rental.NewCache(client), nil, time.Second)
 	taken := map[string]bool{} // offers that other servers of the plan count with
-	report, err := newReport(plan, func(d market.Demand) ([]int64, error) { return prices(ctx, offers, d, taken) })
-	if err != nil {
-		return Report{}, err
-	}
-	if !client.Authenticated() {
-		report.Notes = append(report.Notes, "There is no API key: the balance is not known.")
-		return report, nil
-	}
-	balance, err := client.GetBalance(ctx)
-	switch {
-	case rental.IsForbidden(err):
-		report.Notes = append(report.Notes, "The API key cannot read the balance: it needs the scope billing:read.")
-		return report, nil
-	case err != nil:
-		return Report{}, err
-	}
-	report.Account = account(balance, report.Totals)
-	return report, nil
+	return newReport(plan, func(d market.Demand) ([]int64, error) { return prices(ctx, offers, d, taken) })
 }
 
 // prices returns the prices of offers for a demand. It chooses them as the apply does, but none that is taken, and adds
@@ -75,24 +58,6 @@ func rounded(n int) int {
 		limit *= 10
 	}
 	return limit
-}
-
-// account describes the account after the plan. The credit limit can be spent, too, as for the two hours that the API
-// demands for a start.
-func account(balance rental.Balance, totals Totals) *Account {
-	a := &Account{
-		AvailableKop: balance.AvailableKop, CreditLimitKop: balance.CreditLimitKop, BurnKopH: balance.BurnKopH,
-	}
-	if len(totals.Undetermined) > 0 {
-		return a
-	}
-	burn := max(0, balance.BurnKopH+totals.ChangeKopH)
-	a.BurnAfterKopH = &burn
-	if burn > 0 {
-		hours := max(0, balance.AvailableKop+balance.CreditLimitKop) / burn
-		a.HoursAfter = &hours
-	}
-	return a
 }
 
 // queries returns the queries of an instance or a fleet in order of preference, with the terms of the server.

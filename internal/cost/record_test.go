@@ -1,7 +1,6 @@
 package cost_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -31,11 +30,7 @@ func TestRecordPlans(t *testing.T) {
 	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			oldest := cmp.Or(s.terraform, "1.11.0")
-			if current.Name == "OpenTofu" {
-				oldest = cmp.Or(s.tofu, "1.12.0")
-			}
-			if oldest == none || !current.Has(oldest) {
+			if s.tofuOnly && current.Name != "OpenTofu" {
 				t.Skipf("%s does not have this feature", current)
 			}
 			env := acctest.Start(t)

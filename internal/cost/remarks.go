@@ -9,8 +9,7 @@ import (
 func (r Report) remarks(rows int) []string {
 	var all []string
 	for _, kind := range [][]string{
-		r.problemTexts(), r.limitTexts(), r.differenceTexts(), r.priceTexts(), r.accountTexts(), r.Notes, r.changeNotes(),
-		r.otherTexts(), r.driftTexts(),
+		r.problemTexts(), r.limitTexts(), r.priceTexts(), r.changeNotes(),
 	} {
 		if more := len(kind) - rows; more > 0 && more < len(kind) {
 			kind = append(kind[:rows:rows], fmt.Sprintf("… %d more like this.", more))
@@ -55,21 +54,6 @@ func (r Report) limitTexts() (texts []string) {
 	return texts
 }
 
-func (r Report) differenceTexts() (texts []string) {
-	for _, difference := range r.Differences {
-		texts = append(texts, fmt.Sprintf("**Not in the review:** %s", difference))
-	}
-	return texts
-}
-
-// String returns the address and the reason. Reasons contain code spans or no names.
-func (d Difference) String() string {
-	if d.Address == "" {
-		return "the plan: " + d.Reason
-	}
-	return code(d.Address) + ": " + d.Reason
-}
-
 // priceTexts explain the sums.
 func (r Report) priceTexts() (texts []string) {
 	switch r.Totals.Basis {
@@ -89,72 +73,12 @@ func (r Report) priceTexts() (texts []string) {
 	return texts
 }
 
-func (r Report) accountTexts() []string {
-	a := r.Account
-	switch {
-	case a == nil:
-		return nil
-	case a.BurnAfterKopH == nil:
-		return []string{fmt.Sprintf("The account has %s and a credit limit of %s. How long they last cannot be determined.",
-			Rubles(a.AvailableKop), Rubles(a.CreditLimitKop))}
-	}
-	text := fmt.Sprintf("The account has %s, a credit limit of %s, and costs %s per hour after the apply",
-		Rubles(a.AvailableKop), Rubles(a.CreditLimitKop), Rubles(*a.BurnAfterKopH))
-	if a.HoursAfter != nil {
-		text += fmt.Sprintf(": enough for %s", counted(*a.HoursAfter, "hour", "hours"))
-	}
-	return []string{text + "."}
-}
-
 // changeNotes are the notes of the servers.
 func (r Report) changeNotes() (texts []string) {
 	for _, s := range r.changedServers() {
-		notes := s.Notes
-		if s.RaisesCap {
-			notes = append([]string{"Its price cap rises to " + capText(s.MaxPriceKopH, s.MaxKopH) + "."}, notes...)
-		}
-		if len(s.ChangedArguments) > 0 {
-			notes = append([]string{"Changed arguments: " + codeList(s.ChangedArguments) + "."}, notes...)
-		}
-		for _, note := range notes {
+		for _, note := range s.Notes {
 			texts = append(texts, code(s.label())+": "+note)
 		}
-	}
-	return texts
-}
-
-func capText(each, all *int64) string {
-	switch {
-	case each != nil && all != nil && *each != *all:
-		return fmt.Sprintf("%s per hour for each server and %s for all", Rubles(*each), Rubles(*all))
-	case all != nil:
-		return Rubles(*all) + " per hour"
-	}
-	return "an unknown or unlimited amount"
-}
-
-func (r Report) otherTexts() (texts []string) {
-	for _, change := range r.Others {
-		text := fmt.Sprintf("%s: %s.", code(change.label()), strings.ReplaceAll(string(change.Action), "_", " "))
-		texts = append(texts, strings.Join(append([]string{text}, change.Notes...), " "))
-	}
-	if r.OtherProviders > 0 {
-		texts = append(texts, counted(r.OtherProviders, "resource of another provider changes.",
-			"resources of other providers change."))
-	}
-	return texts
-}
-
-func (r Report) driftTexts() (texts []string) {
-	for _, drift := range r.Drift {
-		text := "Changed outside Terraform: " + code(drift.Address)
-		switch {
-		case drift.Gone:
-			text += " no longer exists"
-		case drift.BeforeKopH != nil && drift.AfterKopH != nil:
-			text += fmt.Sprintf(", %s per hour before and %s now", Rubles(*drift.BeforeKopH), Rubles(*drift.AfterKopH))
-		}
-		texts = append(texts, text+".")
 	}
 	return texts
 }

@@ -20,14 +20,10 @@ const (
 	Create        Action = "create"
 	Replace       Action = "replace"
 	ReplaceForget Action = "replace_and_forget" // the old object leaves the state and is billed further
-	Update        Action = "update"             // in place; no server starts, stops or is rented
+	Update        Action = "update"             // in place; of a fleet, see Server.Members
 	Start         Action = "start"
 	Stop          Action = "stop"
-	Restart       Action = "restart" // only of an action
-	Wait          Action = "wait"    // for a server that changes its status
-	Scale         Action = "scale"   // a fleet: see Server.SizeBefore and SizeAfter
-	Repair        Action = "repair"  // a fleet: lost, failed and stopped members
-	Roll          Action = "replace_members"
+	Wait          Action = "wait" // for a server that changes its status
 	Destroy       Action = "destroy"
 	Forget        Action = "forget" // it leaves the state and is billed further
 	Unknown       Action = "unknown"
@@ -41,26 +37,11 @@ type Report struct {
 	// Servers are all instances and fleets of the plan, also unchanged ones, in its order. A plan with -target or
 	// -refresh-only does not contain the others: they follow as unchanged.
 	Servers []Server `json:"servers"`
-	// Others are the changed resources of the provider that cost nothing, and the invoked actions.
-	Others []Change `json:"others"`
-	// OtherProviders is the number of changed resources of other providers.
-	OtherProviders int `json:"other_providers"`
-	// Drift are the servers that were changed outside Terraform since the last apply.
-	Drift []Drift `json:"drift"`
 	// Problems are the parts of the plan that the command does not understand or that have no complete price. With any,
-	// a limit is not kept and the guard refuses the plan.
+	// a limit is not kept.
 	Problems []Problem `json:"problems"`
-	// Notes concern the whole plan.
-	Notes []string `json:"notes"`
-	// Account is null without --prices, and if the balance cannot be read.
-	Account *Account `json:"account"`
 	// Limits are the results of --max-burn and --max-added.
 	Limits []Limit `json:"limits"`
-	// Differences are the result of --reviewed: what the review did not show. Null without --reviewed.
-	Differences []Difference `json:"differences"`
-
-	// referable are the addresses of the templates and SSH keys of the state, by id.
-	referable map[string]string
 }
 
 // Totals are the sums over all servers of the plan, in kopecks. A price that cannot be determined is not included.
@@ -79,47 +60,21 @@ type Totals struct {
 	Undetermined []string `json:"undetermined"`
 }
 
-// Change is what a plan does with one resource.
-type Change struct {
+// Server is an instance or a fleet. All prices are kopecks per hour.
+type Server struct {
 	Address string `json:"address"`
 	// Deposed is the key of an object that a replacement left behind; omitted for others.
 	Deposed string `json:"deposed,omitempty"`
 	Type    string `json:"type"`
 	Action  Action `json:"action"`
-	// Arguments are what a review must show, by name: omitted if nothing is created or changed. Null values are omitted,
-	// at any depth. "(sensitive)" and "(known after apply)" replace such values.
-	Arguments map[string]any `json:"arguments,omitempty"`
-	// ChangedArguments are the names of the Arguments of a fleet that an update changes.
-	ChangedArguments []string `json:"changed_arguments,omitempty"`
-	Notes            []string `json:"notes,omitempty"`
-}
-
-// Server is an instance or a fleet. All prices are kopecks per hour.
-type Server struct {
-	Change
+	// Members are the numbers of members of an updated fleet that an action changes; omitted for none.
+	Members map[Action]int `json:"members,omitempty"`
 	// BeforeKopH is what it costs now, without the disks of stopped members of a fleet. Null if the plan does not contain
 	// the price.
 	BeforeKopH *int64 `json:"before_kop_h"`
 	// Price is what it costs after the apply.
 	Price
-	// MaxPriceKopH is the price cap of each server after the apply; null for none.
-	MaxPriceKopH *int64 `json:"max_price_kop_h"`
-	// MaxKopH is the highest price that the caps of the arguments allow for the whole resource; null for none.
-	MaxKopH *int64 `json:"max_kop_h"`
-	// RaisesCap: an update raises or removes a cap.
-	RaisesCap bool `json:"raises_cap"`
-	// SizeBefore and SizeAfter are the sizes of an updated or new fleet; omitted if unknown, and for an instance.
-	SizeBefore *int64 `json:"size_before,omitempty"`
-	SizeAfter  *int64 `json:"size_after,omitempty"`
-}
-
-// Drift is a server that was changed outside Terraform.
-type Drift struct {
-	Address string `json:"address"`
-	// Gone: it no longer exists.
-	Gone       bool   `json:"gone"`
-	BeforeKopH *int64 `json:"before_kop_h"` // as the state had it
-	AfterKopH  *int64 `json:"after_kop_h"`  // as it was read
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Problem is something that the report cannot contain completely. Address is empty for the whole plan.
@@ -128,30 +83,16 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Account is the account of the API key.
-type Account struct {
-	AvailableKop   int64 `json:"available_kop"`    // kopecks
-	CreditLimitKop int64 `json:"credit_limit_kop"` // kopecks
-	BurnKopH       int64 `json:"burn_kop_h"`       // now, of all servers of the account
-	// BurnAfterKopH is BurnKopH with the change of the plan. Null if a price cannot be determined.
-	BurnAfterKopH *int64 `json:"burn_after_kop_h"`
-	// HoursAfter is how many whole hours the available amount and the credit last then. Null if that is unlimited or
-	// cannot be determined.
-	HoursAfter *int64 `json:"hours_after"`
-}
-
 // label is the address, with the key of a deposed object.
-func (c Change) label() string {
-	if c.Deposed != "" {
-		return c.Address + " (deposed " + c.Deposed + ")"
+func (s Server) label() string {
+	if s.Deposed != "" {
+		return s.Address + " (deposed " + s.Deposed + ")"
 	}
-	return c.Address
+	return s.Address
 }
 
-func (c *Change) note(format string, arguments ...any) {
-	if text := fmt.Sprintf(format, arguments...); !slices.Contains(c.Notes, text) {
-		c.Notes = append(c.Notes, text)
-	}
+func (s *Server) note(format string, arguments ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, arguments...))
 }
 
 // total sets the totals.

@@ -58,8 +58,6 @@ func TestNewReport_Problems(t *testing.T) {
 		plan   string // further parts of the plan
 		want   string
 	}{
-		"an unknown type": {creation("gpurent_cluster", ""), "",
-			"gpurent_cluster.x: This version of the command does not know the resource type `gpurent_cluster`."},
 		"unknown actions": {changed(`"create"`, `"clone"`), "",
 			"gpurent_instance.x: The plan has the unknown actions `clone`."},
 		"no actions": {changed(`"create"`, ``), "",
@@ -73,12 +71,8 @@ func TestNewReport_Problems(t *testing.T) {
 		"a large fleet": {creation("gpurent_fleet", `"size": 5001, `+limited), "",
 			"gpurent_fleet.x: The plan has an unexpected value of `size`."},
 		"another version":  {"", `, "format_version": "2.0"`, ": The plan has the format version `2.0`. "},
-		"an error":         {"", `, "errored": true`, ": The plan ended with an error"},
-		"deferred changes": {"", `, "deferred_changes": [{}, {}]`, ": The plan defers 2 changes"},
-		"an unknown action": {
-			"", `, "action_invocations": [{"address": "action.gpurent_instance_clone.x", "type": "gpurent_instance_clone"}]`,
-			"action.gpurent_instance_clone.x: This version of the command does not know the action type",
-		},
+		"an error":         {"", `, "errored": true`, ": The plan does not contain all changes"},
+		"deferred changes": {"", `, "deferred_changes": [{}, {}]`, ": The plan does not contain all changes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := cost.NewReport(parse(t, `{"format_version": "1.2", "resource_changes": [`+test.change+`]`+test.plan+`}`))
@@ -91,9 +85,6 @@ func TestNewReport_Problems(t *testing.T) {
 			}
 			if report.Totals.AfterKopH != 0 || report.Check(new(int64(1e12)), nil) {
 				t.Errorf("it keeps a limit: %+v", report.Totals)
-			}
-			if len(cost.Compare(report, report)) == 0 {
-				t.Error("the guard accepts it")
 			}
 			if table := report.Table(); !strings.Contains(table, "Problem:") {
 				t.Errorf("the table does not name it:\n%s", table)
@@ -147,11 +138,11 @@ func TestNewReport_HighestPrice(t *testing.T) {
 	}{
 		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9500 <=10400+disk"},
 		"members that it does not list": {
-			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x repair 10000 <=10400+disk",
+			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x update 10000 <=10400+disk",
 		},
 		"the member in the highest slot is destroyed": {
 			resized(`"size": 1`),
-			"gpurent_fleet.x scale 10000 9500",
+			"gpurent_fleet.x update 10000 9500",
 		},
 		"a price above all prices": {
 			creation("gpurent_fleet", `"size": 5000, "max_price_kop_h": 1000000000, `+limitedFleet),
@@ -163,7 +154,7 @@ func TestNewReport_HighestPrice(t *testing.T) {
 			"gpurent_instance.x update 100 4800",
 		},
 		"a start of a member": {
-			update("gpurent_fleet", fleet+","+members, fleet), "gpurent_fleet.x start 9500 10000",
+			update("gpurent_fleet", fleet+","+members, fleet), "gpurent_fleet.x update 9500 10000",
 		},
 		"a wait for a start": {
 			update(instance, strings.Replace(runs, `"running"`, `"starting"`, 1), limited), "gpurent_instance.x wait 4800 4800",
@@ -235,18 +226,40 @@ func TestReport_Check(t *testing.T) {
 	}
 }
 
-// A server of the prior state that the plan contains counts once. An action places a bid without the price cap of the
-// server.
-func TestNewReport_PriorStateAndActions(t *testing.T) {
-	bid := strings.NewReplacer("on_demand", "interruptible", `"status": "running"`, `"status": "outbid"`).Replace(runs)
+// A server of the prior state that the plan contains counts once.
+func TestNewReport_PriorState(t *testing.T) {
 	report := cost.NewReport(parse(t, `{"format_version": "1.2",
-		"resource_changes": [`+changeOf(instance, "x", `"actions": ["no-op"], "before": {`+bid+`},
-			"after": {`+bid+`, "max_price_kop_h": 9000}`)+`],
+		"resource_changes": [`+update(instance, runs, limited)+`],
 		"prior_state": {"values": {"root_module": {"resources": [
-			{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+bid+`}}]}}},
-		"action_invocations": [{"address": "action.gpurent_instance_start.it", "type": "gpurent_instance_start",
-			"config_values": {"instance_id": "ins_1"}}]}`))
-	if len(report.Servers) != 1 || lineOf(report.Servers[0]) != "gpurent_instance.x start 100 no-cap" {
+			{"address": "gpurent_instance.x", "mode": "managed", "type": "gpurent_instance", "values": {`+runs+`}}]}}}}`))
+	if len(report.Servers) != 1 || lineOf(report.Servers[0]) != "gpurent_instance.x update 4800 4800" {
 		t.Errorf("%+v", report.Servers)
+	}
+}
+
+// Sensitive values count as unknown, and no format prints them.
+func TestReport_HasNoSensitiveValues(t *testing.T) {
+	for _, file := range recordedFiles(t) {
+		if !strings.Contains(file, "sensitive") {
+			continue
+		}
+		report := cost.NewReport(readPlan(t, file))
+		data, err := report.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := data + report.Markdown() + report.Table()
+		for _, secret := range []string{"hunter2", "4321", "43.21"} {
+			if strings.Contains(all, secret) {
+				t.Errorf("%s: the report contains %q:\n%s", file, secret, all)
+			}
+		}
+	}
+	const fleet = `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
+	const members = `"instances": {"0": {"id": "ins_1", "status": "running", "running_kop_h": 500}}`
+	report := reportOf(t, strings.Replace(update("gpurent_fleet", fleet+","+members, fleet), `"after_unknown"`,
+		`"after_sensitive": {"template": true}, "after_unknown"`, 1))
+	if got := lineOf(report.Servers[0]); got != "gpurent_fleet.x update 500 <=1800+disk" {
+		t.Error(got)
 	}
 }

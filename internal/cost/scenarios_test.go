@@ -10,18 +10,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// none is the version of a CLI that does not have a feature.
-const none = "none"
-
-// scenario is a plan to record. terraform and tofu are the oldest versions with a feature that is not in every one.
+// scenario is a plan to record.
 type scenario struct {
-	name            string
-	terraform, tofu string
-	applied         []string // configurations to apply before
-	after           func(*testing.T, *acctest.Env, *acctest.Workspace)
-	planned         string
-	arguments       []string // of the plan
-	prior           bool     // keep the prior state
+	name      string
+	tofuOnly  bool     // Terraform does not have the feature
+	applied   []string // configurations to apply before
+	after     func(*testing.T, *acctest.Env, *acctest.Workspace)
+	planned   string
+	arguments []string // of the plan
+	prior     bool     // keep the prior state
 }
 
 // server returns the configuration of an instance. A later argument replaces an earlier one with the same name.
@@ -52,15 +49,13 @@ func block(kind, name string, arguments ...string) string {
 }
 
 const (
-	disk60   = "disk_gb = 60"
-	pytorch  = `template = "pytorch"`
-	cap9000  = "max_price_kop_h = 9000"
-	spot     = `type = "interruptible"`
-	stopped  = `desired_state = "stopped"`
-	before   = "lifecycle { create_before_destroy = true }"
-	actions  = "1.14.0"
-	sshKey   = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@example.com"
-	restarts = "action \"gpurent_instance_restart\" \"it\" {\n  config { instance_id = gpurent_instance.a.id }\n}\n"
+	disk60  = "disk_gb = 60"
+	pytorch = `template = "pytorch"`
+	cap9000 = "max_price_kop_h = 9000"
+	spot    = `type = "interruptible"`
+	stopped = `desired_state = "stopped"`
+	before  = "lifecycle { create_before_destroy = true }"
+	sshKey  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@example.com"
 )
 
 var scenarios = []scenario{
@@ -75,7 +70,7 @@ var scenarios = []scenario{
 		planned: "removed {\n  from = gpurent_instance.a\n  lifecycle { destroy = false }\n}\n",
 	},
 	{
-		name: "replace-forget", terraform: none, applied: []string{server("a", "lifecycle { destroy = false }")},
+		name: "replace-forget", tofuOnly: true, applied: []string{server("a", "lifecycle { destroy = false }")},
 		planned: server("a", "disk_gb = 80", "lifecycle { destroy = false }"),
 	},
 	{
@@ -98,28 +93,6 @@ var scenarios = []scenario{
 	{
 		name: "failed", applied: []string{server("a")}, planned: server("a"),
 		after: setServers("", simulator.InstancePatch{Status: new("failed")}),
-	},
-	{
-		name: "action-trigger", terraform: actions, tofu: none,
-		applied: []string{server("a") + restarts},
-		planned: server("a", `name = "other"`, "lifecycle {\n    action_trigger {\n      events = [after_update]\n"+
-			"      actions = [action.gpurent_instance_restart.it]\n    }\n  }") + restarts,
-	},
-	{
-		name: "action-invoke", terraform: actions, tofu: none,
-		applied: []string{server("a", stopped) + starts}, planned: server("a", stopped) + starts,
-		arguments: []string{"-invoke=action.gpurent_instance_start.it"}, prior: true,
-	},
-	{
-		name: "action-unknown", terraform: actions, tofu: none,
-		planned: server("a") + block("terraform_data", "t", "input = 1", "depends_on = [gpurent_instance.a]",
-			"lifecycle {\n    action_trigger {\n      events = [after_create]\n"+
-				"      actions = [action.gpurent_instance_restart.it]\n    }\n  }") + restarts,
-	},
-	{
-		name: "unknown-references",
-		planned: ownTemplate + ownKey +
-			server("a", "template = gpurent_template.t.slug", "ssh_key_ids = [gpurent_ssh_key.k.id]"),
 	},
 	{
 		name: "sensitive",
@@ -176,9 +149,6 @@ var scenarios = []scenario{
 		name: "targeted", applied: []string{server("a")}, planned: server("a") + server("b"),
 		arguments: []string{"-target=gpurent_instance.b"}, prior: true,
 	},
-	{name: "cap-raised", applied: []string{server("a")}, planned: server("a", "max_price_kop_h = 10000")},
-	{name: "keys", planned: ownTemplate + ownKey +
-		block("gpurent_api_key", "k", `name = "ci"`, `scopes = ["instances:read"]`, "expires_in_days = 30")},
 	{
 		name: "mixed", applied: []string{server("a") + server("b") + fleet(2)},
 		planned: server("b", stopped) + server("c") + ownKey + fleet(3) +
@@ -187,10 +157,8 @@ var scenarios = []scenario{
 }
 
 const (
-	keep        = `on_outbid = "keep"`
-	starts      = "action \"gpurent_instance_start\" \"it\" {\n  config { instance_id = gpurent_instance.a.id }\n}\n"
-	ownTemplate = "resource \"gpurent_template\" \"t\" {\n  name  = \"mine\"\n  image = \"ubuntu:24.04\"\n}\n"
-	ownKey      = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"" + sshKey + "\"\n}\n"
+	keep   = `on_outbid = "keep"`
+	ownKey = "resource \"gpurent_ssh_key\" \"k\" {\n  public_key = \"" + sshKey + "\"\n}\n"
 )
 
 var outbid = simulator.InstancePatch{Status: new("outbid")}

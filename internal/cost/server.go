@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -103,78 +104,61 @@ func (m member) after(action Action, wanted rental.DesiredState, limit *int64) P
 	return m.now()
 }
 
-// server adds an instance or a fleet.
-func (b *builder) server(c resourceChange, change Change) {
+// change adds an instance or a fleet. The price of one with a problem is not known.
+func (b *builder) change(c resourceChange) {
+	s := Server{Address: c.Address, Deposed: c.Deposed, Type: c.Type}
+	names := strings.Join(c.Change.Actions, ",")
+	var known bool
+	if s.Action, known = actions[names]; !known {
+		s.Action = Unknown
+		b.addProblem(s.label(), "The plan has the unknown actions %s.", code(names))
+	}
 	before, after := b.before(c), b.after(c)
 	members := membersOf(c.Type, before)
 	now := burnOf(members)
-	s := Server{Change: change, BeforeKopH: now.KopH}
+	s.BeforeKopH = now.KopH
 	if isNull(before.raw) {
 		s.BeforeKopH = new(int64(0))
 	}
 	if now.DiskExcluded {
 		s.note("The plan does not contain the prices of the disks of its stopped members.")
 	}
-	capped := after
-	if change.Action == Unchanged && isNull(after.raw) {
-		capped = before // it is only in the prior state
-	}
-	s.MaxPriceKopH, s.MaxKopH = capped.number("max_price_kop_h"), capped.maxKopH(c.Type)
-	if change.Action.creates() || change.Action == Update {
-		s.noteHidden(after)
-	}
-	if change.Action.creates() {
-		s.setArguments(after)
-	}
-	switch change.Action {
-	case Unchanged, Forget:
-		s.Price = now
-	case Destroy:
-		s.Price = knownPrice(0)
-	case Create, Replace:
-		s.Price = b.created(&s, before, after)
-	case ReplaceForget:
-		s.Price = b.created(&s, before, after).plus(now)
-	case Update:
-		s.RaisesCap = isRaised(before.number("max_price_kop_h"), s.MaxPriceKopH) ||
-			isRaised(before.maxKopH(c.Type), s.MaxKopH)
-		if c.Type == typeFleet {
-			s.setChangedArguments(before, after)
-			s.Price = b.updatedFleet(&s, before, after, members)
-		} else {
-			s.Price = updatedInstance(&s, members[0], after)
-		}
-	default:
-		s.Price = Price{Basis: None}
-	}
-	if change.Action == Forget || change.Action == ReplaceForget {
-		s.note("Billing continues: no state has the server afterwards.")
-	}
-	if c.Type == typeInstance && members[0].ID != "" {
-		b.existing[members[0].ID] = existing{members[0], len(b.Servers)}
-	}
-	b.addServer(s)
-}
-
-// addServer adds a server. The price of one with a problem is not known.
-func (b *builder) addServer(s Server) {
+	s.Price = b.priceAfter(&s, before, after, members, now)
 	if slices.ContainsFunc(b.Problems, func(p Problem) bool { return p.Address == s.label() }) {
 		s.Price = Price{Basis: None}
 	}
 	b.Servers = append(b.Servers, s)
 }
 
-// maxKopH is the highest price that the arguments of a server allow; nil for none.
-func (v values) maxKopH(kind string) *int64 {
-	each := v.number("max_price_kop_h")
-	if kind == typeInstance {
-		return each
+// priceAfter sets what an update does, and returns the price after the change.
+func (b *builder) priceAfter(s *Server, before, after values, members []member, now Price) Price {
+	switch s.Action {
+	case Unchanged:
+		return now
+	case Forget:
+		s.note("Billing continues: no state has the server afterwards.")
+		return now
+	case Destroy:
+		return knownPrice(0)
+	case Unknown:
+		return Price{Basis: None}
+	default:
+		s.noteHidden(after, "max_price_kop_h")
 	}
-	if size := v.size(); size != nil {
-		return times(each, *size)
+	switch {
+	case s.Action == ReplaceForget:
+		s.note("Billing of the old server continues: no state has it afterwards.")
+		return b.created(s, before, after).plus(now)
+	case s.Action != Update:
+		return b.created(s, before, after)
+	case s.Type == typeFleet:
+		return b.updatedFleet(s, before, after, members)
 	}
-	return nil
+	return updatedInstance(s, members[0], after)
 }
+
+// maxPrice is the price cap of each server; nil for none.
+func (v values) maxPrice() *int64 { return v.number("max_price_kop_h") }
 
 // instanceActions are the actions of updates.
 var instanceActions = map[lifecycle.Action]Action{
@@ -184,9 +168,8 @@ var instanceActions = map[lifecycle.Action]Action{
 // updatedInstance sets what an update does, and returns the price afterwards.
 func updatedInstance(s *Server, m member, after values) Price {
 	wanted := rental.DesiredState(after.text("desired_state"))
-	if after.isUnknown("desired_state") {
-		s.note("desired_state is not known before the apply: the higher price counts.")
-		return highest(m.now(), m.started(s.MaxPriceKopH))
+	if s.noteHidden(after, "desired_state", "on_outbid") {
+		return highest(m.now(), m.started(after.maxPrice()))
 	}
 	action, updates := instanceActions[lifecycle.NextAction(m.Instance, wanted,
 		lifecycle.OutbidPolicy(after.text("on_outbid")))]
@@ -194,11 +177,12 @@ func updatedInstance(s *Server, m member, after values) Price {
 		return Price{Basis: None}
 	}
 	s.Action = action
-	return m.after(action, wanted, s.MaxPriceKopH)
+	return m.after(action, wanted, after.maxPrice())
 }
 
 // created is the price of an instance or a fleet that is created.
 func (b *builder) created(s *Server, before, after values) Price {
+	s.noteHidden(after, "size", "type")
 	if after.text("desired_state") == string(rental.DesiredStopped) {
 		s.note("It is stopped after the creation, and then only its disk is billed. The running price counts.")
 	}
@@ -222,16 +206,15 @@ func (v values) order() rental.InstanceCreate {
 	return order
 }
 
-// noteHidden names arguments that are unknown or sensitive and determine the price.
-func (s *Server) noteHidden(after values) {
-	for _, name := range []string{"size", "max_price_kop_h", "type"} {
-		switch {
-		case after.isUnknown(name):
-			s.note("%s is not known before the apply.", name)
-		case after.isHidden(name):
-			s.note("%s is sensitive: it does not count.", name)
+// noteHidden names those of the arguments that are hidden, and reports whether there are any.
+func (s *Server) noteHidden(after values, names ...string) (found bool) {
+	for _, name := range names {
+		if after.isHidden(name) {
+			s.note("%s is %s: the highest possible price counts.", name, hidden)
+			found = true
 		}
 	}
+	return found
 }
 
 // offerArguments are the arguments that select offers.
@@ -245,19 +228,19 @@ type quoteFunc func(market.Demand) ([]int64, error)
 // rent is the price of new servers: those of offers, and the cap for the servers without one.
 func (b *builder) rent(s *Server, after values, demand market.Demand) Price {
 	total, found := knownPrice(0), 0
-	known := !slices.ContainsFunc(offerArguments, after.isUnknown)
+	limit, known := after.maxPrice(), !slices.ContainsFunc(offerArguments, after.isHidden)
 	if known && demand.OfferID == "" {
-		demand.Queries = after.queries(demand.Order, s.MaxPriceKopH)
+		demand.Queries = after.queries(demand.Order, limit)
 	}
 	if b.quote != nil && known && demand.Count > 0 && b.err == nil {
 		prices, err := b.quote(demand)
 		b.err = err
 		for _, kopH := range prices {
-			total = total.plus(Price{KopH: &kopH, Basis: Offer, Uncapped: s.MaxPriceKopH == nil})
+			total = total.plus(Price{KopH: &kopH, Basis: Offer, Uncapped: limit == nil})
 		}
 		if found = len(prices); found < demand.Count {
 			s.note("No offer now for %s: the price cap counts.", counted(demand.Count-found, "server", "servers"))
 		}
 	}
-	return total.plus(cappedPrice(s.MaxPriceKopH, int64(demand.Count-found), demand.Order.DiskGB))
+	return total.plus(cappedPrice(limit, int64(demand.Count-found), demand.Order.DiskGB))
 }

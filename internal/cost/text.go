@@ -36,6 +36,10 @@ func code(text string) string {
 	if text == "" {
 		return "`\"\"`" // two backticks would begin another span
 	}
+	more := ""
+	if len(text) > maxName {
+		text, more = text[:maxName], "…"
+	}
 	text = strings.ToValidUTF8(text, "\ufffd")
 	return "`" + special.ReplaceAllStringFunc(text, func(char string) string {
 		var encoded strings.Builder
@@ -43,7 +47,7 @@ func code(text string) string {
 			fmt.Fprintf(&encoded, "%%%02X", b)
 		}
 		return encoded.String()
-	}) + "`"
+	}) + "`" + more
 }
 
 // priceText is a price with how certain it is.
@@ -76,27 +80,25 @@ func (s Server) beforeText() string {
 	return Rubles(*s.BeforeKopH)
 }
 
-// actionText names what a plan does with a server.
+// actionText names what a plan does with a server, or with the members of a fleet.
 func (s Server) actionText() string {
-	switch s.Action {
-	case Scale:
-		return fmt.Sprintf("scale %s → %s", sizeText(s.SizeBefore), sizeText(s.SizeAfter))
-	case Forget:
+	var members []string
+	for _, action := range []Action{Create, Replace, Destroy, Start, Stop, Wait} {
+		if n := s.Members[action]; n > 0 {
+			members = append(members, fmt.Sprintf("%s %d", action, n))
+		}
+	}
+	switch {
+	case len(members) > 0:
+		return "members: " + strings.Join(members, ", ")
+	case s.Action == Forget:
 		return "forget, billing continues"
-	case ReplaceForget:
+	case s.Action == ReplaceForget:
 		return "replace and forget, billing continues"
-	case Unknown:
+	case s.Action == Unknown:
 		return "not understood"
-	default:
-		return strings.ReplaceAll(string(s.Action), "_", " ")
 	}
-}
-
-func sizeText(size *int64) string {
-	if size == nil {
-		return "?"
-	}
-	return strconv.FormatInt(*size, 10)
+	return string(s.Action)
 }
 
 // counted returns a number with the singular or the plural.

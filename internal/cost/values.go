@@ -11,16 +11,15 @@ import (
 // values are the attributes of an object in a plan, without null ones.
 type values struct {
 	raw        json.RawMessage
-	attributes map[string]any // what is unknown or sensitive is a hiddenValue
+	attributes map[string]any // what is unknown or sensitive is hidden
 	// report is called with the name of each attribute whose value has an unexpected type or range.
 	report func(attribute string)
 }
 
-// hiddenValue is a value that is not known before the apply, or that must not be printed because it is sensitive.
-type hiddenValue struct {
-	value              any // nil if it is unknown
-	unknown, sensitive bool
-}
+// hiddenValue replaces a value that is not known before the apply, or that must not be printed.
+type hiddenValue string
+
+const hidden hiddenValue = "not known before the apply, or sensitive"
 
 // newValues reads an object. unknown and sensitive have true in place of each unknown and sensitive value.
 func newValues(object, unknown, sensitive json.RawMessage, report func(string)) values {
@@ -40,8 +39,8 @@ func asObject(value any, report func(string)) values {
 
 // marked returns a value without null attributes and with its hidden parts.
 func marked(value, unknown, sensitive any) any {
-	if isSensitive := isWhole(sensitive, value); isSensitive || isWhole(unknown, value) {
-		return hiddenValue{value: value, unknown: hasTrue(unknown), sensitive: isSensitive}
+	if isWhole(sensitive, value) || isWhole(unknown, value) {
+		return hidden
 	}
 	switch value := value.(type) {
 	case []any:
@@ -94,36 +93,28 @@ func at(list []any, i int) any {
 	return nil
 }
 
-// isUnknown reports whether the attribute, or a part of it, is not known before the apply.
-func (v values) isUnknown(name string) bool {
-	return contains(v.attributes[name], func(part any) bool { h, ok := part.(hiddenValue); return ok && h.unknown })
-}
-
 // isHidden reports whether the attribute, or a part of it, is unknown or sensitive.
 func (v values) isHidden(name string) bool {
-	return contains(v.attributes[name], func(part any) bool { _, ok := part.(hiddenValue); return ok })
+	return contains(v.attributes[name], func(part any) bool { return part == hidden })
 }
 
-// get returns an attribute of a type; zero for null and unknown.
+// get returns an attribute of a type; zero for null and what is hidden.
 func get[T any](v values, name string) T {
 	attribute := v.attributes[name]
-	if h, ok := attribute.(hiddenValue); ok {
-		attribute = h.value
-	}
 	value, ok := attribute.(T)
-	if !ok && attribute != nil {
+	if !ok && attribute != nil && attribute != hidden {
 		v.report(name)
 	}
 	return value
 }
 
-// text returns a string; empty for null and unknown.
+// text returns a string; empty for null and what is hidden.
 func (v values) text(name string) string { return get[string](v, name) }
 
-// number returns an amount or a count; nil for null, and for what is unknown or sensitive.
+// number returns an amount or a count; nil for null and what is hidden.
 func (v values) number(name string) *int64 {
 	number := get[json.Number](v, name)
-	if number == "" || v.isHidden(name) {
+	if number == "" {
 		return nil
 	}
 	n, err := number.Int64()

@@ -2,7 +2,6 @@ package handbook_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -23,6 +22,8 @@ type pipeline struct {
 	env     map[string]string
 	setup   *cliSetup
 	home    string
+	// steps are the commands of the steps of the workflow, by name.
+	steps map[string]string
 	// printed is the output of all scripts.
 	printed strings.Builder
 }
@@ -37,8 +38,18 @@ func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 	if err := os.Remove(filepath.Join(p.folder, "backend.tf")); err != nil {
 		t.Fatal(err)
 	}
+	write(t, "provider \"gpurent\" {\n  poll_interval = \"200ms\"\n}\n", p.folder, "provider_override.tf")
+	file := parseWorkflow(t, textOf(t, example(ciGitHub, ".github", "workflows", "servers.yml")))
+	p.steps = map[string]string{}
+	for _, job := range []string{"plan", "apply"} {
+		for _, step := range file.Jobs[job].Steps {
+			p.steps[step.Name] = step.Run
+		}
+	}
 	p.env = map[string]string{
-		"TF_INPUT": "0", "LOCK_TIMEOUT": "1s", "TF_VAR_run_key": "apply 1",
+		"TF_INPUT": "0", "MAX_ADDED": file.Env["MAX_ADDED"], "MAX_BURN": file.Env["MAX_BURN"],
+		"GITHUB_OUTPUT": filepath.Join(p.folder, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(p.folder, "summary"),
+		"GITHUB_SERVER_URL": "https://github.example", "GITHUB_REPOSITORY": "research/servers", "GITHUB_RUN_ID": "1",
 		"GPURENT_BASE_URL": service.BaseURL, "GPURENT_API_KEY": service.APIKey,
 	}
 	p.must("$TF init")
@@ -68,17 +79,12 @@ func (p *pipeline) fails(text string, want int, words string) {
 	expectWords(p.t, output, words)
 }
 
-// refused plans and runs apply.sh, which must refuse the plan for this reason.
-func (p *pipeline) refused(review string, status int, reason string) {
+// plan runs the job that plans with a key that can only read.
+func (p *pipeline) plan() {
 	p.t.Helper()
-	p.must("$TF plan -out=saved.plan")
-	p.fails("sh ci/apply.sh "+review, status, reason)
-}
-
-// apply plans, and applies what the review showed.
-func (p *pipeline) apply(review string) string {
-	p.t.Helper()
-	return p.must("$TF plan -out=saved.plan\nsh ci/apply.sh " + review)
+	for _, step := range []string{"Plan", "Costs", "Limits"} {
+		p.must(p.steps[step])
+	}
 }
 
 func (p *pipeline) read(name string) string { return textOf(p.t, filepath.Join(p.folder, name)) }
@@ -90,68 +96,53 @@ func (p *pipeline) serverIDs() (ids []string) {
 	return ids
 }
 
-// A change from the review with its costs to an apply, which refuses what the review did not show.
-func TestAccCI_AppliesOnlyReviewedChanges(t *testing.T) {
+// A plan with its costs, its limits, and an apply of this plan with another key. A plan that is no longer current is
+// refused.
+func TestAccCI_AppliesTheSavedPlan(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	p := newPipeline(t)
-	reader := p.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read"]}`)
-	p.must(
-		"export GPURENT_API_KEY=" + reader + "\nunset TF_VAR_run_key\n$TF plan -lock=false -out=saved.plan\n" +
-			"$TF show -json saved.plan >plan.json\nsh ci/gpurent.sh cost plan.json --format markdown >costs.md\n",
-	)
-	review := p.read("costs.md")
-	if want := "| **per hour** | | **0.00 ₽** | **up to 90.00 ₽ + disk** |"; !strings.Contains(review, want) {
-		t.Errorf("the costs have no %q:\n%s", want, review)
+	own := p.service.APIKey
+	reader := p.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read", "user:read"]}`)
+	p.env["GPURENT_API_KEY"] = reader
+	p.plan()
+	if want := "| **per hour** | | **0.00 ₽** | **up to 90.00 ₽ + disk** |"; !strings.Contains(p.read("summary"), want) {
+		t.Errorf("the costs have no %q:\n%s", want, p.read("summary"))
 	}
-
-	const notShown = "`gpurent_fleet.research`: create is not in the review"
-	write(t, "", p.folder, "reviewed.md")
-	p.refused("reviewed.md", 4, notShown)
-	p.refused("missing.md", 1, "missing.md")
-	p.refused("", 2, "usage")
-	if ids := p.serverIDs(); len(ids) > 0 {
-		t.Fatalf("refused applies rented %v", ids)
+	if p.read("output") != "changes=true\n" {
+		t.Errorf("the output of the step is %q", p.read("output"))
 	}
-
-	write(t, review, p.folder, "reviewed.md")
-	p.apply("reviewed.md")
-	if ids := p.serverIDs(); len(ids) != 1 {
+	p.must("cp saved.plan first.plan")
+	p.env["GPURENT_API_KEY"] = own
+	p.must(p.steps["Apply"])
+	ids := p.serverIDs()
+	if len(ids) != 1 {
 		t.Fatalf("the apply rented %v, want one server", ids)
 	}
-	if slices.ContainsFunc(p.service.Requests(), func(r simulator.Request) bool {
-		return r.Method == http.MethodPost && r.Path == "/instances" && r.KeyID == p.service.OwnKeyID()
-	}) {
-		t.Error("the pipeline's own key has rented: want the key of the run")
-	}
-	if output := p.apply("reviewed.md"); !strings.Contains(output, "No changes.") {
-		t.Errorf("a second apply changes something:\n%s", output)
-	}
+	p.must("rm output\n" + p.steps["Plan"] + "\ntest ! -e output") // nothing to approve
+	p.must("cp first.plan saved.plan")
+	p.fails(p.steps["Apply"], 1, "Saved plan is stale")
 
-	// A plan.json of another plan does not help: apply.sh reads the plan itself.
-	p.must("sed 's/^  size .*/  size = 2/' main.tf >changed\nmv changed main.tf")
-	p.refused("reviewed.md", 4, "`gpurent_fleet.research`: scale is not in the review")
-	p.apply("--unreviewed")
-	if ids := p.serverIDs(); len(ids) != 2 {
-		t.Errorf("the apply without a review has left the servers %v, want two", ids)
+	// Two more servers exceed what a plan may add.
+	p.must("sed 's/^  size .*/  size = 3/' main.tf >changed\nmv changed main.tf")
+	p.must(p.steps["Plan"] + "\n" + p.steps["Costs"])
+	p.fails(p.steps["Limits"], 3, "exceeds a limit")
+	if now := p.serverIDs(); !slices.Equal(now, ids) {
+		t.Errorf("the servers are %v, want %v", now, ids)
 	}
 	texts := map[string]string{
 		"output":    p.printed.String(),
 		"state":     p.read("terraform.tfstate"),
 		"plan.json": p.read("plan.json"),
 	}
-	for _, secret := range []string{p.service.APIKey, reader} {
+	for _, secret := range []string{own, reader} {
 		if err := acctest.Leak(secret, texts); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := p.service.Left("api-keys", 2); err != nil { // the pipeline's and the reader's
-		t.Error(err)
-	}
 }
 
-// An apply that is cancelled while its server boots keeps the server in the state, releases the lock and revokes its
-// key.
+// An apply that is cancelled while its server boots keeps the server in the state and releases the lock.
 func TestAccCI_CancelledApply(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
@@ -164,7 +155,7 @@ func TestAccCI_CancelledApply(t *testing.T) {
 	})))
 	p := newPipeline(t, proxy.Option(), func(c *simulator.Config) { c.Boot = 30 * time.Minute })
 	p.must("$TF plan -out=saved.plan")
-	output, status := p.script("exec sh ci/apply.sh --unreviewed").runUntil(ctx, t)
+	output, status := p.script(p.steps["Apply"]).runUntil(ctx, t)
 	if status == 0 {
 		t.Error("the cancelled apply succeeds")
 	}
@@ -173,33 +164,24 @@ func TestAccCI_CancelledApply(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.folder, ".terraform.tfstate.lock.info")); err == nil {
 		t.Error("the state is still locked")
 	}
-	if err := errors.Join(p.service.Left("instances", 1), p.service.Left("api-keys", 1)); err != nil {
+	if err := p.service.Left("instances", 1); err != nil {
 		t.Error(err)
 	}
 }
 
-// The nightly check writes what differs from the configuration, and the billed servers that no state contains.
+// The nightly check fails for a change of the next apply and for billed servers that no state contains.
 // TestCIScripts_Drift has the other cases.
 func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	t.Parallel()
 	p := newPipeline(t)
-	p.must("sh ci/gpurent.sh version\n$TF plan -out=saved.plan\nsh ci/apply.sh --unreviewed")
-	delete(p.env, "TF_VAR_run_key")
+	p.must("sh ci/gpurent.sh version\n" + p.steps["Plan"] + "\n" + p.steps["Apply"])
 	p.env["GPURENT_API_KEY"] = p.service.Secret(`{"name": "read", "scopes": ["instances:read", "billing:read"]}`)
 	p.must("sh ci/drift.sh")
-	if issue := p.read("issue.md"); issue != "" {
-		t.Errorf("without a difference the issue is:\n%s", issue)
-	}
-
-	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research\nsh ci/drift.sh")
-	const unmanaged = "1 unmanaged server, "
-	expectWords(t, p.read("issue.md"), "### Billed servers that no state tracks", unmanaged, "### Server changes",
-		"| `gpurent_fleet.research` | create | 0.00 ₽ |")
+	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research")
+	p.fails("sh ci/drift.sh", 3, "1 unmanaged server, ")
 	// The state of another configuration contains the server.
 	p.must("mkdir other\ncp -r *.tf .terraform* other\nmv before.tfstate other/terraform.tfstate\n" +
-		"$TF -chdir=other show -json >other.json\nsh ci/drift.sh other.json")
-	if issue := p.read("issue.md"); strings.Contains(issue, unmanaged) || strings.Contains(issue, "<!--") {
-		t.Errorf("with both states:\n%s", issue)
-	}
+		"$TF -chdir=other show -json >other.json")
+	p.fails("sh ci/drift.sh other.json", 2, "No unmanaged servers")
 }

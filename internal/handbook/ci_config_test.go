@@ -11,7 +11,7 @@ import (
 
 // The two examples have the same configuration and the same scripts, so that one set of tests covers both.
 func TestCI_ExamplesAgree(t *testing.T) {
-	for _, name := range []string{"main.tf", "provider.tf", "ci/gpurent.sh", "ci/apply.sh", "ci/drift.sh"} {
+	for _, name := range []string{"main.tf", "provider.tf", "ci/gpurent.sh", "ci/drift.sh"} {
 		if textOf(t, example(ciGitHub, name)) != textOf(t, example(ciGitLab, name)) {
 			t.Errorf("%s differs", name)
 		}
@@ -30,7 +30,7 @@ type access struct {
 func TestCIGitHub_JobsHaveOnlyTheAccessThatTheyNeed(t *testing.T) {
 	const state, rental = "STATE_KEY STATE_KEY_ID", "GPURENT_API_KEY STATE_KEY STATE_KEY_ID"
 	got := map[string]access{}
-	for _, name := range []string{"plan.yml", "apply.yml", "drift.yml"} {
+	for _, name := range []string{"servers.yml", "drift.yml"} {
 		file := parseWorkflow(t, textOf(t, example(ciGitHub, ".github", "workflows", name)))
 		for id, job := range file.Jobs {
 			secrets := map[string]string{}
@@ -48,20 +48,18 @@ func TestCIGitHub_JobsHaveOnlyTheAccessThatTheyNeed(t *testing.T) {
 			got[id] = access{sorted(file.On), job.If, job.Environment, sorted(job.Permissions), secrets}
 		}
 	}
+	const events, notPull = "pull_request, push, workflow_dispatch", "github.event_name != 'pull_request'"
 	want := map[string]access{
-		"check": {"pull_request", "", "", "", map[string]string{}},
+		"check": {events, "github.event_name == 'pull_request'", "", "", map[string]string{}},
 		"plan": { // not for forks, which have no secrets
-			"pull_request", "github.event.pull_request.head.repo.full_name == github.repository", "",
+			events, notPull + " || github.event.pull_request.head.repo.full_name == github.repository", "",
 			"contents: read, pull-requests: write", map[string]string{"Init": state, "Plan": rental},
 		},
 		"apply": {
-			"push, workflow_dispatch", "", "production", "contents: read, pull-requests: read",
-			map[string]string{"Init": state, "Plan": rental, "Apply": rental},
+			events, "needs.plan.outputs.changes && " + notPull, "production", "",
+			map[string]string{"Init": state, "Apply": rental},
 		},
-		"drift": {
-			"schedule, workflow_dispatch", "", "", "contents: read, issues: write",
-			map[string]string{"Init": state, "Check": rental},
-		},
+		"drift": {"schedule, workflow_dispatch", "", "", "", map[string]string{"Init": state, "Check": rental}},
 	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Errorf("the jobs should have (-) and have (+):\n%s", difference)
@@ -93,91 +91,60 @@ func linesWith(t *testing.T, word string, path ...string) (found []string) {
 	return found
 }
 
-// Only ci/apply.sh applies, and it compares the plan with its review. Only a person who starts a run can skip that.
-func TestCIGitHub_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
-	file := parseWorkflow(t, textOf(t, example(ciGitHub, ".github", "workflows", "apply.yml")))
-	var steps []workflowStep
-	for _, step := range file.Jobs["apply"].Steps {
-		if strings.Contains(step.Run, "apply") || strings.Contains(step.Run, "reviewed") {
-			step.Env = map[string]string{"REVIEWED": step.Env["REVIEWED"]}
-			step.Name = ""
-			steps = append(steps, step)
-		}
-	}
-	want := []workflowStep{
-		{
-			If:  "inputs.unreviewed != true",
-			Run: `sh ci/github.sh reviewed "$GITHUB_SHA" >reviewed.md`,
-			Env: map[string]string{"REVIEWED": ""},
-		},
-		{Run: `exec sh ci/apply.sh "$REVIEWED"`, Env: map[string]string{
-			"REVIEWED": "${{ inputs.unreviewed == true && '--unreviewed' || 'reviewed.md' }}",
-		}},
-	}
-	if difference := cmp.Diff(want, steps); difference != "" {
-		t.Errorf("the steps that apply should be (-) and are (+):\n%s", difference)
-	}
-	for _, name := range []string{"plan.yml", "drift.yml"} {
-		if lines := linesWith(t, "apply", ciGitHub, ".github", "workflows", name); lines != nil {
-			t.Errorf("%s applies: %q", name, lines)
-		}
-	}
-}
-
-// A pipeline can start in many ways: only a push and a person apply, and only a person without a review.
-func TestCIGitLab_AppliesOnlyWhatTheReviewShowed(t *testing.T) {
-	type rule struct{ If, When string }
-	type job struct {
-		Extends, Environment string
-		Rules                []rule
-		Script               []string
-	}
-	var file struct {
-		Base       job `yaml:".apply"`
-		Apply      job
-		Unreviewed job `yaml:"apply-unreviewed"`
-	}
-	if err := yaml.Unmarshal([]byte(textOf(t, example(ciGitLab, ".gitlab-ci.yml"))), &file); err != nil {
-		t.Fatal(err)
-	}
-	const branch = ` && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH`
-	push, web := `$CI_PIPELINE_SOURCE == "push"`+branch, `$CI_PIPELINE_SOURCE == "web"`+branch
-	want := file
-	want.Base.Environment = "production"
-	want.Apply = job{Extends: ".apply", Rules: []rule{{If: push}, {If: web}}, Script: []string{
-		`sh ci/gitlab.sh reviewed "$CI_COMMIT_SHA" >reviewed.md`, "sh ci/apply.sh reviewed.md",
-	}}
-	want.Unreviewed = job{
-		Extends: ".apply", Rules: []rule{{If: web, When: "manual"}}, Script: []string{"sh ci/apply.sh --unreviewed"},
-	}
-	if difference := cmp.Diff(want, file); difference != "" {
-		t.Errorf("the jobs that apply should be (-) and are (+):\n%s", difference)
-	}
-	for word, want := range map[string][]string{
-		"ci/apply.sh": {"sh ci/apply.sh reviewed.md", "sh ci/apply.sh --unreviewed"}, "$TF apply": nil, "$TF destroy": nil,
-	} {
-		if lines := linesWith(t, word, ciGitLab, ".gitlab-ci.yml"); !slices.Equal(lines, want) {
-			t.Errorf("the lines with %s are %q, want %q", word, lines, want)
-		}
-	}
-}
-
-// The limit for what a plan adds fails the check only after the comment was written, so that people see the costs. Init
-// installs no provider that the committed lock file does not have.
-func TestCI_LimitFollowsTheCommentAndInitChangesNoLockFile(t *testing.T) {
+// Both pipelines apply only the plan of the same run, after the limits and with the environment, and a pull request
+// applies nothing. Init installs no provider that the committed lock file does not have.
+func TestCI_AppliesOnlyTheSavedPlan(t *testing.T) {
+	const limits = `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED" --max-burn "$MAX_BURN"`
 	const workflows = ciGitHub + "/.github/workflows/"
-	for file, comment := range map[string]string{
-		workflows + "plan.yml": "sh ci/github.sh comment", ciGitLab + "/.gitlab-ci.yml": "sh ci/gitlab.sh note",
-		workflows + "apply.yml": "", workflows + "drift.yml": "",
+	for file, want := range map[string][]string{
+		workflows + "servers.yml": {"run: exec $TF apply -lock-timeout=5m saved.plan"}, workflows + "drift.yml": nil,
+		ciGitLab + "/.gitlab-ci.yml": {"$TF apply -lock-timeout=5m saved.plan"},
 	} {
-		_, after, found := strings.Cut(textOf(t, example(file)), comment)
-		if comment != "" && (!found || !strings.Contains(after, `sh ci/gpurent.sh cost plan.json --max-added "$MAX_ADDED"`)) {
-			t.Errorf("%s has no limit after the comment", file)
+		if lines := linesWith(t, "$TF apply", file); !slices.Equal(lines, want) {
+			t.Errorf("%s applies with %q, want %q", file, lines, want)
 		}
 		for _, line := range linesWith(t, "$TF init", file) {
 			if !strings.Contains(line, " -lockfile=readonly") {
 				t.Errorf("%s: %s", file, line)
 			}
 		}
+	}
+	file := parseWorkflow(t, textOf(t, example(workflows+"servers.yml")))
+	var runs []string
+	for _, step := range file.Jobs["plan"].Steps {
+		runs = append(runs, step.Run)
+	}
+	comment, limit := slices.Index(runs, `sh ci/comment.sh "$PULL" costs.md`), slices.Index(runs, limits)
+	if comment < 0 || limit < comment {
+		t.Errorf("the limits do not follow the comment, which shows the costs: %q", runs)
+	}
+	if apply := file.Jobs["apply"]; apply.Needs != "plan" || apply.Environment != "production" {
+		t.Errorf("the job is %+v", apply)
+	}
+}
+
+// A pipeline of GitLab can start in many ways: only a push and a person lead to a job that applies, and only a person
+// starts that job.
+func TestCIGitLab_WaitsForAPerson(t *testing.T) {
+	type rule struct{ If, When string }
+	type job struct {
+		Environment string
+		Needs       []string
+		Rules       []rule
+	}
+	var file struct{ Plan, Apply job }
+	if err := yaml.Unmarshal([]byte(textOf(t, example(ciGitLab, ".gitlab-ci.yml"))), &file); err != nil {
+		t.Fatal(err)
+	}
+	const branch = ` && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH`
+	push, web := `$CI_PIPELINE_SOURCE == "push"`+branch, `$CI_PIPELINE_SOURCE == "web"`+branch
+	want := file
+	want.Plan = job{Rules: []rule{{If: push}, {If: web}}}
+	want.Apply = job{
+		Environment: "production", Needs: []string{"plan"},
+		Rules: []rule{{If: push, When: "manual"}, {If: web, When: "manual"}},
+	}
+	if difference := cmp.Diff(want, file); difference != "" {
+		t.Errorf("the jobs should be (-) and are (+):\n%s", difference)
 	}
 }

@@ -68,8 +68,8 @@ func TestCommandLine_HasEveryField(t *testing.T) {
 		}
 	}
 	for _, value := range []cost.Action{
-		cost.Unchanged, cost.Create, cost.Replace, cost.ReplaceForget, cost.Update, cost.Start, cost.Stop, cost.Restart,
-		cost.Wait, cost.Scale, cost.Repair, cost.Roll, cost.Destroy, cost.Forget, cost.Unknown,
+		cost.Unchanged, cost.Create, cost.Replace, cost.ReplaceForget, cost.Update, cost.Start, cost.Stop, cost.Wait,
+		cost.Destroy, cost.Forget, cost.Unknown,
 	} {
 		if !strings.Contains(page, "`"+string(value)+"`") {
 			t.Errorf("the page has no action `%s`", value)

@@ -26,10 +26,7 @@ func TestImages_CostComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comment, err := cost.NewReport(plan).Markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
+	comment := cost.NewReport(plan).Markdown()
 	var page bytes.Buffer
 	page.WriteString(textOf(t, filepath.Join("testdata", "comment.html")))
 	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(comment), &page); err != nil {
@@ -41,7 +38,7 @@ func TestImages_CostComment(t *testing.T) {
 	}
 	for mode, scheme := range map[string]string{"light": "1", "dark": "0"} {
 		output, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
-			"--hide-scrollbars", "--window-size=800,490", "--blink-settings=preferredColorScheme="+scheme,
+			"--hide-scrollbars", "--window-size=800,500", "--blink-settings=preferredColorScheme="+scheme,
 			"--screenshot="+filepath.Join(folder, "cost-comment-"+mode+".png"), file).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)

@@ -214,20 +214,20 @@ type workflow struct {
 	Permissions, Env  map[string]string
 	Defaults          any
 	Jobs              map[string]struct {
-		If, Environment string
-		RunsOn          string `yaml:"runs-on"`
-		TimeoutMinutes  int    `yaml:"timeout-minutes"`
-		Permissions     map[string]string
-		Env             map[string]string
-		Strategy        any
-		Steps           []workflowStep
+		If, Environment, Needs string
+		RunsOn                 string `yaml:"runs-on"`
+		TimeoutMinutes         int    `yaml:"timeout-minutes"`
+		Permissions, Outputs   map[string]string
+		Env                    map[string]string
+		Strategy               any
+		Steps                  []workflowStep
 	}
 }
 
 type workflowStep struct {
-	Name, Uses, If, Run string
-	Env                 map[string]string
-	With                map[string]any
+	ID, Name, Uses, If, Run string
+	Env                     map[string]string
+	With                    map[string]any
 }
 
 // parseWorkflow decodes a workflow, which must have no other fields.

@@ -35,7 +35,6 @@ type DocumentServer struct {
 	CostSoFarKop *int64      `json:"cost_so_far_kop"` // charged since its creation
 	CreatedAt    *time.Time  `json:"created_at"`      // RFC 3339, UTC
 	AgeSeconds   *int64      `json:"age_seconds"`     // since its creation, by the clock of the API
-	Fleet        *string     `json:"fleet"`           // NAME if the server is named NAME-0, NAME-1 and so on
 }
 
 // DocumentGPU are the GPUs of a server.
@@ -70,9 +69,6 @@ func (s *Server) document() DocumentServer {
 	if !s.CreatedAt.IsZero() {
 		created, age := s.CreatedAt.UTC(), int64(s.Age/time.Second)
 		d.CreatedAt, d.AgeSeconds = &created, &age
-	}
-	if s.Fleet != "" {
-		d.Fleet = &s.Fleet
 	}
 	return d
 }

@@ -11,7 +11,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -27,8 +26,7 @@ type Report struct {
 // Server is a billed server that no state contains.
 type Server struct {
 	rental.Instance
-	Age   time.Duration // zero if CreatedAt is
-	Fleet string        // the name without the slot, if it is like that of a member of a fleet; else empty
+	Age time.Duration // zero if CreatedAt is
 }
 
 // Empty reports whether every billed server of the account is in a state.
@@ -79,7 +77,6 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 		if !s.CreatedAt.IsZero() {
 			s.Age = max(0, client.Now().Sub(s.CreatedAt))
 		}
-		s.Fleet, _, _ = fleet.ParseMemberName(s.NameString())
 		report.Servers = append(report.Servers, s)
 	}
 	sortByPrice(report.Servers)

@@ -149,7 +149,7 @@ func TestFind_ReadsServersAgain(t *testing.T) {
 	if s := report.Servers[0]; !s.Omitted.Name || !s.Omitted.CostSoFar || s.Age != 0 {
 		t.Errorf("%+v", s)
 	}
-	if s := report.Servers[1]; s.NameString() != "train-7" || s.Fleet != "train" || s.Template.Slug != "pytorch" ||
+	if s := report.Servers[1]; s.NameString() != "train-7" || s.Template.Slug != "pytorch" ||
 		s.CostSoFarKop != 5 || s.Omitted.CostSoFar {
 		t.Errorf("%+v", s)
 	}

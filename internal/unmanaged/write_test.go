@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -36,10 +35,6 @@ func nameless(s *unmanaged.Server) { s.Name = nil }
 
 func status(status rental.InstanceStatus, desired rental.DesiredState) func(*unmanaged.Server) {
 	return func(s *unmanaged.Server) { s.Status, s.DesiredState = status, desired }
-}
-
-func member(fleet string) func(*unmanaged.Server) {
-	return func(s *unmanaged.Server) { s.Fleet = fleet }
 }
 
 // report returns a report of two states with three managed servers.
@@ -93,10 +88,10 @@ func TestReport_Table_States(t *testing.T) {
 	}
 }
 
-// No format prints a character that a terminal interprets, and JSON and HCL contain the name as it is.
+// No format prints a character that a terminal interprets, and JSON contains the name as it is.
 func TestReport_HostileName(t *testing.T) {
 	r := report(server("ins_1", hostile, func(s *unmanaged.Server) {
-		s.Status, s.GPU.Name, s.Fleet = "running\x1b[2J", "\u202eGPU\n", hostile
+		s.Status, s.GPU.Name = "running\x1b[2J", "\u202eGPU\n"
 	}))
 	asJSON, err := r.JSON()
 	if err != nil {
@@ -115,7 +110,7 @@ func TestReport_HostileName(t *testing.T) {
 	if err := json.Unmarshal([]byte(asJSON), &document); err != nil || *document.Servers[0].Name != hostile {
 		t.Errorf("%v\n%s", err, asJSON)
 	}
-	if blocks := parse(t, config); len(blocks) != 2 || argument(t, blocks[1], "name") != hostile {
+	if blocks := parse(t, config); len(blocks) != 1 {
 		t.Errorf("%d blocks:\n%s", len(blocks), config)
 	}
 }
@@ -145,7 +140,7 @@ func argument(t *testing.T, block *hclsyntax.Block, name string) string {
 }
 
 func TestReport_JSON(t *testing.T) {
-	r := report(server("ins_1", "train-0", member("train")), server("ins_2", "", nameless, func(s *unmanaged.Server) {
+	r := report(server("ins_1", "train-0"), server("ins_2", "", nameless, func(s *unmanaged.Server) {
 		s.CreatedAt, s.Omitted.CostSoFar = time.Time{}, true
 	}))
 	got, err := r.JSON()
@@ -175,8 +170,7 @@ func TestReport_JSON(t *testing.T) {
       "stopped_kop_h": 73,
       "cost_so_far_kop": 123456,
       "created_at": "2026-02-28T10:00:00Z",
-      "age_seconds": 93600,
-      "fleet": "train"
+      "age_seconds": 93600
     },
     {
       "id": "ins_2",
@@ -193,8 +187,7 @@ func TestReport_JSON(t *testing.T) {
       "stopped_kop_h": 73,
       "cost_so_far_kop": null,
       "created_at": null,
-      "age_seconds": null,
-      "fleet": null
+      "age_seconds": null
     }
   ]
 }
@@ -207,115 +200,31 @@ func TestReport_JSON(t *testing.T) {
 	}
 }
 
+// The blocks have valid and different addresses, whatever the names and ids are.
 func TestReport_Import(t *testing.T) {
-	config := report(server("ins_1", "my server", func(s *unmanaged.Server) {
-		s.Status, s.DesiredState, s.Type, s.GPU.Count = rental.StatusStopped, rental.DesiredStopped, rental.Interruptible, 3
-		s.Template.Slug, s.Image = "custom", "registry.example/own:1"
-	})).Import()
-	const want = `# 1 unmanaged server of the account at https://rent.example/api/v1.
-# For a server with a resource in the configuration, use only the import block with its address.
+	config := report(server("ins_1", "my server"), server("ins_${2}", "", nameless, status("stopped", "stopped"))).Import()
+	const want = `# 2 unmanaged servers of the account at https://rent.example/api/v1.
 
-# ins_1: stopped, 3 × RTX 4090, 0.73 ₽ per hour, age 1 d 2 h
+# my server: running, 1 × RTX 4090, 3,500.00 ₽ per hour, age 1 d 2 h
 import {
-  to = gpurent_instance.my_server
+  to = gpurent_instance.server_1
   id = "ins_1"
 }
 
-resource "gpurent_instance" "my_server" {
-  name          = "my server"
-  template      = "custom"
-  image         = "registry.example/own:1"
-  disk_gb       = 60
-  type          = "interruptible"
-  desired_state = "stopped"
-  offer_query = {
-    gpu      = ["rtx_4090"]
-    min_gpus = 3
-  }
+# -: stopped, 1 × RTX 4090, 0.73 ₽ per hour, age 1 d 2 h
+import {
+  to = gpurent_instance.server_2
+  id = "ins_\U00000024{2}"
 }
 `
 	if config != want {
 		t.Errorf("got\n%s\nwant\n%s", config, want)
 	}
+	if blocks := parse(t, config); len(blocks) != 2 || argument(t, blocks[1], "id") != "ins_${2}" {
+		t.Errorf("%d blocks", len(blocks))
+	}
 	none := report().Import()
 	if len(parse(t, none)) != 0 || !strings.HasPrefix(none, "# No unmanaged servers") {
 		t.Errorf("%q", none)
-	}
-}
-
-// The name of a resource is a valid identifier, derives from the name of the server, and is unique.
-func TestReport_Import_ResourceNames(t *testing.T) {
-	blocks := parse(t, report(
-		server("ins_1", "w"), server("ins_2", "w"), server("ins_3", ""), server("ins_4", "обучение"),
-		server("ins_5", "4090 box"), server("ins_6", "-_-"), server("ins_7", "w_ins_2"), server("ins/8", "w"),
-		server("ins_8", "w"), server("ins_9", "server_ins_3"), server("ins_10", "a.b[0]"), server("№", ""),
-	).Import())
-	want := []string{
-		"w", "w_ins_2", "server_ins_3", "server_ins_4", "server_4090_box", "server_ins_6", "w_ins_2_ins_7", "w_ins_8",
-		"server_ins_8_2", "server_ins_3_ins_9", "a_b_0", "server",
-	}
-	for i, label := range want {
-		to, diags := hcl.AbsTraversalForExpr(blocks[2*i].Body.Attributes["to"].Expr)
-		if diags.HasErrors() || len(to) != 2 || to[1].(hcl.TraverseAttr).Name != label ||
-			blocks[2*i+1].Labels[1] != label || !hclsyntax.ValidIdentifier(label) {
-			t.Errorf("resource %q is imported to %v, want %s", blocks[2*i+1].Labels, to, label)
-		}
-	}
-}
-
-// Where an import leads to a change, a comment explains it, and no apply starts a server, or rents or destroys one.
-func TestReport_Import_Statuses(t *testing.T) {
-	const changes = "a change because of this status"
-	for name, test := range map[string]struct {
-		change      func(*unmanaged.Server)
-		comment     string // empty for none
-		arguments   string // desired_state and on_outbid
-		notImported bool
-	}{
-		"running":                {status("running", "running"), "", "", false},
-		"running, no desired":    {status("running", ""), "", "", false},
-		"creating":               {status("creating", "running"), changes, "", false},
-		"unknown":                {status("hibernating", "running"), changes, "", false},
-		"stopping":               {status("stopping", "stopped"), changes, "stopped", false},
-		"stopped":                {status("stopped", "stopped"), "", "stopped", false},
-		"stopped, no desired":    {status("stopped", ""), "", "stopped", false},
-		"stopped by the service": {status("stopped", "running"), changes, "stopped", false},
-		"outbid":                 {status("outbid", "running"), changes, "keep", false},
-		"outbid and stopped":     {status("outbid", "stopped"), "", "stopped", false},
-		"failed":                 {status("failed", "running"), "would replace the failed server", "", true},
-		"unreadable":             {status("", ""), "version of the provider cannot read", "", true},
-		"unknown type":           {func(s *unmanaged.Server) { s.Type = "reserved" }, "does not know its type", "", true},
-		"no template":            {func(s *unmanaged.Server) { s.Template.Slug = "" }, "return its template", "", true},
-		"no disk":                {func(s *unmanaged.Server) { s.DiskGB = 0 }, "size of its disk", "", true},
-	} {
-		config := report(server("ins_1", "w", test.change)).Import()
-		blocks := parse(t, config)
-		if (len(blocks) == 0) != test.notImported || !strings.Contains(config, test.comment) ||
-			strings.Contains(config, changes) != (test.comment == changes) {
-			t.Errorf("%s: %d blocks, want %q:\n%s", name, len(blocks), test.comment, config)
-			continue
-		}
-		if test.notImported {
-			continue
-		}
-		got := argument(t, blocks[1], "desired_state") + argument(t, blocks[1], "on_outbid")
-		if got != test.arguments || blocks[1].Body.Attributes["image"] != nil {
-			t.Errorf("%s: got %q, want %q, and no image:\n%s", name, got, test.arguments, config)
-		}
-	}
-}
-
-// Without a usable slug and number of GPUs, the query has no filters. Servers that are named like members of a fleet
-// are imported as instances: an import of the fleet would take all servers with such names, including those of other
-// states.
-func TestReport_Import_UnusualServers(t *testing.T) {
-	config := report(
-		server("ins_1", "train-0", member("train")),
-		server("ins_2", "w", func(s *unmanaged.Server) { s.GPU = rental.InstanceGPU{Slug: "a,b"} }),
-	).Import()
-	if blocks := parse(t, config); len(blocks) != 4 || strings.Contains(config, "gpurent_fleet") ||
-		!strings.Contains(config, ", named like a member of the fleet \"train\"\n") ||
-		!strings.Contains(config, "  offer_query = {}\n}") {
-		t.Errorf("%d blocks:\n%s", len(blocks), config)
 	}
 }

@@ -1,8 +1,6 @@
 # The GPU servers that the pipeline manages.
 
 terraform {
-  required_version = ">= 1.11" # of Terraform and OpenTofu, for ephemeral resources
-
   required_providers {
     gpurent = {
       source  = "gpurent/gpurent"
