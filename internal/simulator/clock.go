@@ -59,9 +59,7 @@ func (c *Config) setClockDefaults() error {
 // validTime reports whether an instant is within simulated time.
 func validTime(at time.Time) bool { return !at.Before(clockBegin) && !at.After(clockEnd) }
 
-var textClockEnd = text{
-	"время симулятора кончается %s, осталось %d с", "simulated time ends at %s, and %d seconds are left",
-}
+var textClockEnd = text{en: "simulated time ends at %s, and %d seconds are left"}
 
 // clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual
 // clock has the scale 0, so that it moves only with advance and step. Time never goes back and stops at clockEnd. The
