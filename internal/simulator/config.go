@@ -56,8 +56,8 @@ type Config struct {
 	Market string
 	// MarketScale multiplies the number of offers, at most by 1000. 0 means 1.
 	MarketScale int
-	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start,
-	// Market and MarketScale.
+	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start and
+	// Market.
 	State string
 	// Quirks are the names of the quirks that are on at the start. "all" means all of them.
 	Quirks []string

@@ -23,9 +23,8 @@ type savedState struct {
 	Format  string
 	Version int
 
-	Seed        uint64
-	Market      string
-	MarketScale int
+	Seed   uint64
+	Market string
 	// APIKey is the secret of the first key, so that it is valid after a restart.
 	APIKey string
 
@@ -66,7 +65,7 @@ func (s *Simulator) snapshot() (savedState, error) {
 	}
 	saved := savedState{
 		Format: stateFormat, Version: stateVersion,
-		Seed: s.config.Seed, Market: s.config.Market, MarketScale: s.config.MarketScale, APIKey: s.config.APIKey,
+		Seed: s.config.Seed, Market: s.config.Market, APIKey: s.config.APIKey,
 		At: w.now, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
 		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices,
 		Instances: w.instances,
@@ -176,7 +175,7 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 	if len(c.Quirks) == 0 {
 		c.Quirks = saved.Quirks
 	}
-	c.APIKey, c.Seed, c.Market, c.MarketScale = saved.APIKey, saved.Seed, saved.Market, saved.MarketScale
+	c.APIKey, c.Seed, c.Market = saved.APIKey, saved.Seed, saved.Market
 	return c, nil
 }
 

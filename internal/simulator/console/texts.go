@@ -1,5 +1,8 @@
 package console
 
+// texts are the texts of the pages by name.
+type texts map[string]string
+
 var english = texts{
 	"title": "GPU rental simulator", "deviceTitle": "Device login",
 	"enter": "Enter the code that your terminal shows.",
