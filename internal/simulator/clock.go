@@ -38,7 +38,7 @@ func (c *Config) setClockDefaults() error {
 	if c.Step < 0 || c.Step > maxStep {
 		return fmt.Errorf("step %v: must be 0 to %v", c.Step, maxStep)
 	}
-	if !c.Start.IsZero() && !validTime(c.Start) {
+	if !c.Start.IsZero() && (c.Start.Before(clockBegin) || c.Start.After(clockEnd)) {
 		return fmt.Errorf("start %v: must be %v to %v", c.Start, clockBegin, clockEnd)
 	}
 	if c.Clock == ClockReal && (c.Step != 0 || !c.Start.IsZero()) {
@@ -55,11 +55,6 @@ func (c *Config) setClockDefaults() error {
 	}
 	return nil
 }
-
-// validTime reports whether an instant is within simulated time.
-func validTime(at time.Time) bool { return !at.Before(clockBegin) && !at.After(clockEnd) }
-
-var textClockEnd = text{en: "simulated time ends at %s, and %d seconds are left"}
 
 // clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual
 // clock has the scale 0, so that it moves only with advance and step. Time never goes back and stops at clockEnd. The

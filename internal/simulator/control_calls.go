@@ -27,11 +27,7 @@ func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	if err := f.finish(); err != nil {
 		return nil, err
 	}
-	now, err := s.advance(time.Duration(math.Round(*seconds * float64(time.Second))))
-	if err != nil {
-		return nil, err
-	}
-	return clockView{now}, nil
+	return clockView{s.Advance(time.Duration(math.Round(*seconds * float64(time.Second))))}, nil
 }
 
 func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {

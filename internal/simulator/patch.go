@@ -193,7 +193,7 @@ func (s *Simulator) SetRateLimit(perKey, perAddress int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rates = rates{limitOrNone(perKey), limitOrNone(perAddress)}
-	s.limiter = newLimiter()
+	s.limiter = limiter{}
 }
 
 // update changes the engine at the current time and runs the events that become due.

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -30,38 +29,21 @@ type window struct {
 	used      int
 }
 
-func (w *window) ended(now time.Time) bool { return !now.Before(w.startedAt.Add(rateWindow)) }
-
 // limiter counts the requests of keys and addresses. The simulator's lock guards it.
-type limiter struct {
-	windows map[string]*window
-	sweptAt time.Time
-}
-
-func newLimiter() *limiter { return &limiter{windows: map[string]*window{}} }
+type limiter map[string]*window
 
 // take counts a request of a caller, if the limit allows it.
-func (l *limiter) take(caller string, limit int, now time.Time) quota {
-	l.sweep(now)
-	w := l.windows[caller]
-	if w == nil || w.ended(now) {
+func (l limiter) take(caller string, limit int, now time.Time) quota {
+	w := l[caller]
+	if w == nil || !now.Before(w.startedAt.Add(rateWindow)) {
 		w = &window{startedAt: now}
-		l.windows[caller] = w
+		l[caller] = w
 	}
 	allowed := w.used < limit
 	if allowed {
 		w.used++
 	}
 	return quota{limit, limit - w.used, w.startedAt.Add(rateWindow).Sub(now), allowed}
-}
-
-// sweep removes ended windows once a minute.
-func (l *limiter) sweep(now time.Time) {
-	if now.Before(l.sweptAt.Add(rateWindow)) {
-		return
-	}
-	l.sweptAt = now
-	maps.DeleteFunc(l.windows, func(_ string, w *window) bool { return w.ended(now) })
 }
 
 // Kinds of callers. A caller is the kind, a space, and the id of a key or an address.

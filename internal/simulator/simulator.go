@@ -32,7 +32,7 @@ type Simulator struct {
 	clock    *clock
 	engine   *engine
 	rates    rates
-	limiter  *limiter
+	limiter  limiter
 	faults   *faultInjector
 	requests requestLog
 }
@@ -84,7 +84,7 @@ func open(c Config) (*Simulator, error) {
 func (s *Simulator) resetState() {
 	s.engine = newEngine(s.config, s.clock.now())
 	s.rates = rates{defaultPerKey, defaultPerAddress}
-	s.limiter = newLimiter()
+	s.limiter = limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
@@ -143,15 +143,6 @@ func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.clock.advance(d)
 	s.catchUp()
 	return s.engine.now
-}
-
-// advance is like Advance, but returns an error if d is beyond the end of simulated time.
-func (s *Simulator) advance(d time.Duration) (time.Time, error) {
-	if left := clockEnd.Sub(s.Now()); d > left {
-		return time.Time{}, invalid("advance_seconds",
-			textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
-	}
-	return s.Advance(d), nil
 }
 
 // Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,

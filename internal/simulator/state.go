@@ -181,11 +181,6 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 
 // restore sets the state of a state file.
 func (s *Simulator) restore(saved *savedState) error {
-	for _, at := range []time.Time{saved.Began, saved.At} {
-		if !validTime(at) {
-			return fmt.Errorf("%v is outside of simulated time", at)
-		}
-	}
 	w := emptyEngine(s.config, saved.At)
 	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
@@ -208,7 +203,7 @@ func (s *Simulator) restore(saved *savedState) error {
 		return err
 	}
 	s.engine = w
-	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, newLimiter()
+	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults
 	s.setQuirks(s.config.Quirks)
