@@ -46,7 +46,7 @@ func (f Fault) validate() error {
 	case f.Drop != "" && f.Drop != DropBefore && f.Drop != DropAfter:
 		return invalid("drop", textOneOf.with(joined([]string{DropBefore, DropAfter})))
 	case f.Drop == DropBefore && f.Status != 0:
-		return invalid("drop", text{en: "before and status exclude each other: a status without drop is answered before the work"})
+		return invalid("drop", text{en: "before and status exclude each other: a status without drop needs no work"})
 	case f.DelayMS < 0 || f.DelayMS > maxDelayMS:
 		return outOfRange("delay_ms", 0, maxDelayMS)
 	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:

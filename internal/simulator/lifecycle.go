@@ -23,11 +23,11 @@ func (e *engine) afterBootShare(percent int64) time.Time {
 func (e *engine) applyTransition(i *instance) {
 	to := i.Ahead[0].To
 	i.Ahead = i.Ahead[1:]
-	switch {
-	case to == "":
+	switch to {
+	case "":
 		i.Reachable = true
 		e.logf(i, "Ports assigned")
-	case to == statusOutbid:
+	case statusOutbid:
 		e.raisePriceAboveBid(i)
 	default:
 		e.setStatus(i, to)

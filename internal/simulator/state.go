@@ -103,14 +103,14 @@ func (s *Simulator) keepSaved(ctx context.Context) {
 				continue
 			}
 			if err := s.save(); err != nil {
-				s.log.Error("the state is not saved", "error", err)
+				s.log.Error("a change has happened, but is not saved", "error", err)
 			}
 		}
 	}
 }
 
-// save replaces the state file, if there is one. The file is complete at any moment, even if the process is killed. Only
-// its owner can read it, because it contains the API key.
+// save replaces the state file, if the simulator has one. The file is complete at any moment, even if the process is
+// killed. Only its owner can read it, because it contains the API key.
 func (s *Simulator) save() error {
 	if s.config.State == "" {
 		return nil
