@@ -63,7 +63,8 @@ type Config struct {
 	Quirks []string
 	// Reachable makes the addresses of running instances addresses of this machine that answer. Only [Start] uses it.
 	Reachable bool
-	servers   *serverAddresses
+	// servers are these addresses; nil without Reachable.
+	servers *serverAddresses
 	// APIKey is the secret of the account's first key, which has all scopes: a 4-character prefix and 40 letters or
 	// digits, and white space around them, which is removed. "" generates one.
 	APIKey string
