@@ -56,8 +56,6 @@ type run struct {
 	workspace *acctest.Workspace
 	recorder  *recorder
 	config    *configuration
-	offline   []string // offers whose host is offline
-	failing   []string // offers that fail to boot
 	log       []string // what happened
 	hadQuirks bool     // during at least one apply
 }

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ func (r *run) event() string {
 	}
 	server := pickOne(r.rng, live...)
 	patch := func(patch simulator.InstancePatch) { r.must(r.env.SetInstance(server.ID, patch)) }
-	switch r.rng.IntN(10) {
+	switch r.rng.IntN(8) {
 	case 0:
 		if offer := r.offerOf(server.ID); offer != "" && server.Type == "interruptible" {
 			r.must(r.env.SetOffer(offer, simulator.OfferPatch{InterruptibleKopH: new(int64(800_000))}))
@@ -43,27 +42,20 @@ func (r *run) event() string {
 		patch(simulator.InstancePatch{Status: new("failed")})
 		return server.ID + " fails"
 	case 3:
-		r.patchOffers(10, simulator.OfferPatch{Available: new(false)})
+		for _, offer := range r.env.Offers("limit=10") {
+			r.must(r.env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}))
+		}
 		return "ten offers are rented by others"
 	case 4:
-		r.failing = append(r.failing, r.patchOffers(3, simulator.OfferPatch{FailBoots: new(true)})...)
-		return "three offers fail to boot"
-	case 5:
 		reason := pickOne(r.rng, "user", "admin", "provider", "low_balance")
 		patch(simulator.InstancePatch{
 			Status: new("stopped"), DesiredState: new("stopped"), StopReason: new(reason),
 		})
 		return server.ID + " is stopped"
-	case 6:
+	case 5:
 		r.env.Delete("instances/" + server.ID)
 		return server.ID + " is destroyed in the console"
-	case 7:
-		if offer := r.offerOf(server.ID); offer != "" {
-			r.must(r.env.SetOffer(offer, simulator.OfferPatch{Online: new(false)}))
-			r.offline = append(r.offline, offer)
-			return "the host of " + server.ID + " goes offline"
-		}
-	case 8:
+	case 6:
 		r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance))}))
 		return "a payment arrives"
 	}
@@ -71,26 +63,10 @@ func (r *run) event() string {
 	return "time passes"
 }
 
-// patchOffers changes the first offers of the listing and returns their ids.
-func (r *run) patchOffers(limit int, patch simulator.OfferPatch) (ids []string) {
-	for _, offer := range r.env.Offers(fmt.Sprintf("limit=%d", limit)) {
-		r.must(r.env.SetOffer(offer.ID, patch))
-		ids = append(ids, offer.ID)
-	}
-	return ids
-}
-
 // undoEvents undoes the events and switches the quirks off. The servers stay as they are. With the quirk
 // outbid-soon-after-start, a server with on_outbid = "replace" would be replaced again and again.
 func (r *run) undoEvents() {
 	r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance))}))
-	for _, offer := range r.offline {
-		r.must(r.env.SetOffer(offer, simulator.OfferPatch{Online: new(true)}))
-	}
-	for _, offer := range r.failing {
-		r.must(r.env.SetOffer(offer, simulator.OfferPatch{FailBoots: new(false)}))
-	}
-	r.offline, r.failing = nil, nil
 	r.must(r.env.SetQuirks())
 }
 

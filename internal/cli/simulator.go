@@ -31,7 +31,7 @@ func simulatorCommand() command {
 			"api_key to stdout. Its log goes to stderr. It stops on SIGINT and SIGTERM, and keeps no data unless " +
 			"--state names a file.",
 		prepare: func(flags *flag.FlagSet) runFunc {
-			config := new(simulator.Config)
+			config := &simulator.Config{Reachable: true}
 			simulatorFlags(flags, config)
 			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				config.Log = hclog.New(&hclog.LoggerOptions{Output: stderr, Level: hclog.Info})
@@ -52,15 +52,7 @@ func simulatorFlags(flags *flag.FlagSet, config *simulator.Config) {
 	flags.Float64Var(&config.TimeScale, "time-scale", 1, "simulated seconds per real second; requires the real clock")
 	flags.DurationVar(&config.Boot, "boot", 8*time.Second, "simulated time from the creation of an instance until it runs")
 	flags.StringVar(&config.Market, "market", simulator.MarketMoving,
-		"moving: prices and availability change and hosts fail, determined by the seed; still; or scarce: like moving, "+
-			"but datacenter GPUs are available only for a few minutes at a time")
-	flags.BoolVar(&config.Reachable, "reachable", false,
-		"SSH and web addresses of running instances are addresses of this machine that answer")
-	flags.IntVar(&config.MarketScale, "market-scale", 1, "factor for the number of offers")
-	flags.StringVar(&config.Limiter, "limiter", simulator.LimiterWindow,
-		"rate limiter: window, or bucket, which refills continuously")
-	flags.StringVar(&config.RateReset, "rate-reset", simulator.ResetSeconds,
-		"value of X-RateLimit-Reset: seconds until the reset, or epoch for a Unix time")
+		"moving: prices and availability change, determined by the seed; or still")
 	flags.Func("quirks", "unusual behaviours that the API document permits: a comma-separated list of names, or all; "+
 		"GET /control/quirks lists them", func(list string) error {
 		config.Quirks = strings.Split(list, ",")

@@ -27,7 +27,7 @@ func TestApply_AllOrNothing(t *testing.T) {
 		"account limit": {
 			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0,
 		},
-		"a boot fails":    {func(e *env) { e.setOffer(e.offers()[0].ID, failBoots(true)) }, 5, failure.NeedsReplacement, 0},
+		"a boot fails":    {func(e *env) { e.failing = e.offers()[0].ID }, 5, failure.NeedsReplacement, 0},
 		"not as demanded": {func(e *env) { e.edit(creates().Once(), smallerDisk) }, 1, failure.NotAsRequested, 0},
 		"not ready in time": {func(e *env) {
 			e.edit(anyInstance, func(inst map[string]any) {
@@ -61,8 +61,6 @@ func TestApply_AllOrNothing(t *testing.T) {
 		})
 	}
 }
-
-func failBoots(fails bool) simulator.OfferPatch { return simulator.OfferPatch{FailBoots: &fails} }
 
 func smallerDisk(inst map[string]any) { inst["disk_gb"] = 10 }
 
@@ -154,13 +152,13 @@ func TestApply_AllAfterLostResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				fails := e.offers()[3].ID
-				e.setOffer(fails, failBoots(true))
+				e.failing = fails
 				e.lose(test.loses)
 				result := e.apply(allOf(4, 0), nil)
 				if len(result.Failures) == 0 || len(e.active()) != test.left {
 					t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
 				}
-				e.setOffer(fails, failBoots(false))
+				e.failing = ""
 				e.proxy.Set()
 				e.want(e.apply(allOf(4, 0), result.Slots()), 4)
 			})

@@ -119,7 +119,7 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 	t.Run("while the next one waits", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
 			first := e.create(spec(3))
-			e.setOffer(e.offers()[0].ID, simulator.OfferPatch{FailBoots: new(true)})
+			e.failing = e.offers()[0].ID
 			e.taken(first...)
 			e.available(e.limit(1)[0], 10*time.Minute)
 			waiting := rolling(3, 2)
@@ -148,8 +148,8 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(4))
-		slow, began, failing := first[1].Instance.ID, time.Time{}, e.offers()[0].ID
-		e.setOffer(failing, simulator.OfferPatch{FailBoots: new(true)})
+		slow, began := first[1].Instance.ID, time.Time{}
+		e.failing = e.offers()[0].ID
 		e.refuse(http.StatusConflict, func(req *http.Request) bool {
 			if !deletes(req) || !strings.HasSuffix(req.URL.Path, slow) {
 				return false

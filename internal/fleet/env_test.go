@@ -29,6 +29,7 @@ type env struct {
 	simulator *simulator.Simulator
 	client    *rental.Client
 	proxy     acctest.Proxy
+	failing   string // the offer whose boots fail, "" for none
 }
 
 // run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
@@ -69,7 +70,22 @@ func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
+	if offer := e.failing; offer != "" && creates(offer)(req) {
+		time.AfterFunc(5*time.Second, func() { e.failBoots(offer) })
+	}
 	return rentaltest.Serve(e.proxy.Wrap(e.simulator.Handler()), req)
+}
+
+// failBoots makes instances of an offer fail that boot.
+func (e *env) failBoots(offer string) {
+	for _, i := range e.simulator.Overview().Instances {
+		if i.OfferID != offer || i.Status != "creating" && i.Status != "starting" {
+			continue
+		}
+		if err := e.simulator.SetInstance(i.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
+			e.t.Error(err)
+		}
+	}
 }
 
 // refuse answers some requests with an error of the API, which does nothing.
@@ -286,7 +302,7 @@ func (e *env) setAccount(patch simulator.AccountPatch) {
 func (e *env) setOffer(id string, patch simulator.OfferPatch) {
 	e.t.Helper()
 	if err := e.simulator.SetOffer(id, patch); err != nil {
-		e.t.Fatal(err)
+		e.t.Error(err)
 	}
 }
 
@@ -349,7 +365,7 @@ func (e *env) limit(left int) (withheld []string) {
 // available makes an offer available again after some time.
 func (e *env) available(id string, after time.Duration) {
 	e.t.Helper()
-	e.setOffer(id, simulator.OfferPatch{Available: new(true), After: after})
+	time.AfterFunc(after, func() { e.setOffer(id, simulator.OfferPatch{Available: new(true)}) })
 }
 
 // all returns all instances that ever existed.

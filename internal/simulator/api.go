@@ -55,7 +55,7 @@ func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *htt
 	h.Set("Cache-Control", "no-store")
 	// The simulated time, because clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
-	s.setRateLimitHeaders(h, a.quota, a.logged.At)
+	s.setRateLimitHeaders(h, a.quota)
 	if a.quirks.has(quirkLimitHeadersAbsent) {
 		w = withoutLimitHeaders{w}
 	}
@@ -95,7 +95,7 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 	}
 	if !a.quota.allowed {
 		s.writeError(w, a, newError(codeRateLimited).withHeader("Retry-After",
-			strconv.Itoa(s.wholeSeconds(a.quota.retry))))
+			strconv.Itoa(s.wholeSeconds(a.quota.reset))))
 		return
 	}
 	var rep *reply
@@ -161,12 +161,7 @@ func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, a admission)
 		// Read before taking the lock, so that a slow client does not block others.
 		c.fields, c.bodyErr = readFields(w, r)
 	}
-	result, saved, err := s.handle(c, a.route)
-	if !saved {
-		if err := s.persist(); err != nil {
-			return nil, err
-		}
-	}
+	result, err := s.handle(c, a.route)
 	if err != nil {
 		return nil, err
 	}
@@ -184,21 +179,19 @@ func (s *Simulator) perform(w http.ResponseWriter, r *http.Request, a admission)
 	return rep, nil
 }
 
-// handle calls the handler under the lock. Saved reports whether the state file already contains what the response
-// shows.
-func (s *Simulator) handle(c *call, rt *route) (result any, saved bool, err error) {
+// handle calls the handler under the lock.
+func (s *Simulator) handle(c *call, rt *route) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
 	c.engine = s.engine
 	if err := c.authorize(rt.access); err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	if c.bodyErr != nil {
-		return nil, true, c.bodyErr
+		return nil, c.bodyErr
 	}
-	result, err = rt.handle(c)
-	return result, s.store == nil || rt.method == http.MethodGet && s.savedUntilNow(), err
+	return rt.handle(c)
 }
 
 // cacheControl returns the Cache-Control header of a cached response. Shared caches must not store what belongs to a

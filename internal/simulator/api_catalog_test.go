@@ -81,8 +81,6 @@ func TestCatalog_OnlyAvailable(t *testing.T) {
 	listed(true, "released")
 	api.setOffer(id, object{"available": false})
 	listed(false, "taken from the market")
-	api.setOffer(id, object{"available": true, "online": false})
-	listed(false, "the host is offline")
-	api.setOffer(id, object{"online": true})
-	listed(true, "the host is online again")
+	api.setOffer(id, object{"available": true})
+	listed(true, "back on the market")
 }

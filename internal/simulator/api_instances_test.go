@@ -49,10 +49,9 @@ func TestInstance_Patch(t *testing.T) {
 
 func TestInstance_Logs(t *testing.T) {
 	api := newFundedClient(t)
-	id := api.runningInstance(nil).text("id")
-	for range 300 {
-		api.setInstance(id, object{"log_line": unique("line")})
-	}
+	body := object{"name": "job", "image": "job:1", "onstart": strings.Repeat("step\n", 300)}
+	template := api.post("/templates", body).created()
+	id := api.runningInstance(object{"template": template["slug"]}).text("id")
 	lines := func(query string) []any { return api.get("/instances/" + id + "/logs" + query).ok()["lines"].([]any) }
 	all := lines("?tail=1000")
 	for query, n := range map[string]int{"": 200, "?tail=1": 1, "?tail=2": 2, "?tail=299": 299, "?tail=1000": len(all)} {

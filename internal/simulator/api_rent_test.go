@@ -105,7 +105,6 @@ func TestRent_Errors(t *testing.T) {
 			account(object{"email_verified": true})},
 		{"conflict", "", body, account(object{"max_instances": 0}), account(object{"max_instances": 2})},
 		{"conflict", "", body, market(object{"available": false}), market(object{"available": true})},
-		{"provider_unavailable", "", body, market(object{"online": false}), market(object{"online": true})},
 	} {
 		if c.set != nil {
 			c.set()

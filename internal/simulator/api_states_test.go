@@ -173,36 +173,3 @@ func TestState_OutbidOnlyWhileRunning(t *testing.T) {
 		equal(t, "status of the "+what+" instance", api.instance(i.text("id")).text("status"), "running")
 	}
 }
-
-// The host goes offline and online again.
-func TestState_HostOffline(t *testing.T) {
-	api := newFundedClient(t)
-	i := api.runningInstance(nil)
-	id, offer := i.text("id"), api.offerOf(i.text("id"))
-	api.setOffer(offer, object{"online": false})
-	api.waitFor(id, "stopped")
-	equal(t, "stop_reason", api.instance(id).text("stop_reason"), "provider")
-	api.checkBurn("stopped", i.value("price.stopped_kop_h"))
-	api.action(id, "start").failsWith("conflict")
-	api.get("/instances/" + id + "/logs").failsWith("provider_unavailable")
-	api.setOffer(offer, object{"online": true})
-	api.get("/instances/" + id + "/logs").ok()
-	api.action(id, "start").ok()
-	api.waitFor(id, "running")
-	api.action(id, "stop").ok()
-	api.setOffer(offer, object{"online": false})
-	equal(t, "stop_reason of one that was stopped before", api.instance(id).text("stop_reason"), "user")
-	api.destroy(id)
-}
-
-// A boot that fails ends in failed. The instance can be deleted and is not billed as running.
-func TestState_FailedBoot(t *testing.T) {
-	api := newFundedClient(t)
-	body := api.instanceBody(nil)
-	api.setOffer(body.text("offer_id"), object{"fail_boots": true})
-	id := api.create(unique("k"), body).created().text("id")
-	checkPath(t, "a failed boot", api.waitFor(id, "failed"), "creating", "starting", "failed")
-	equal(t, "started_at", api.instance(id)["started_at"], nil)
-	api.checkBurn("failed", 0)
-	api.destroy(id)
-}

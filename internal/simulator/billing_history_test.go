@@ -46,8 +46,6 @@ func TestBilling_RandomHistory(t *testing.T) {
 			"stop":          h.stop,
 			"destroy":       h.destroy,
 			"market price":  h.setMarketPrice,
-			"host":          h.toggleHost,
-			"traffic":       h.causeTraffic,
 			"balance":       h.setBalance,
 			"credit limit":  h.setCreditLimit,
 			"reload state":  func(*rapid.T) { h.reload() },
@@ -72,7 +70,6 @@ type history struct {
 	keys      []string
 	// depositKop is the sum of all ledger entries that are not charges; creditKop is the credit limit.
 	depositKop, creditKop int64
-	offline               map[string]bool // by offer id
 	// settledAt is when all transitions that were requested so far are complete.
 	settledAt time.Time
 	ledger    []object
@@ -88,8 +85,6 @@ type rental struct {
 	hasRun, startPending bool
 	// usage is the sum of all hourly charges, in kopecks per hour times milliseconds.
 	usage int64
-	// trafficMilliKop is the price of all traffic, in thousandths of a kopeck; trafficKopGB is the price per GB.
-	trafficMilliKop, trafficKopGB int64
 }
 
 // recordedRequest is a request that changes something, or an advance of the clock if method is empty.
@@ -101,7 +96,7 @@ type recordedRequest struct {
 }
 
 func newHistory(t testing.TB, rt *rapid.T) *history {
-	h := &history{rt: rt, depositKop: 5_000_000, offline: map[string]bool{}}
+	h := &history{rt: rt, depositKop: 5_000_000}
 	h.config = simulator.Config{
 		Seed: rapid.Uint64Range(0, 3).Draw(rt, "seed"), Clock: simulator.ClockManual, Start: historyStart,
 		Boot:   time.Duration(rapid.SampledFrom([]int{9, 10, 17}).Draw(rt, "boot")) * time.Millisecond,
@@ -152,7 +147,7 @@ func (i *rental) rateKopH() int64 {
 	return 0
 }
 
-func (i *rental) costKop() int64 { return i.usage/hourMS + i.trafficMilliKop/1000 }
+func (i *rental) costKop() int64 { return i.usage / hourMS }
 
 // needsFunds reports whether the instance must be stopped when the funds are exhausted.
 func (i *rental) needsFunds() bool {
@@ -179,7 +174,7 @@ func (h *history) availableKop() int64 {
 func (h *history) remaining() int64 {
 	remaining := (h.depositKop + h.creditKop) * hourMS
 	for _, i := range h.instances {
-		remaining -= i.usage + i.trafficMilliKop/1000*hourMS
+		remaining -= i.usage
 	}
 	return remaining
 }
@@ -232,13 +227,12 @@ func (h *history) observe() {
 		seen := overview.Instances[n]
 		began := i.startPending && seen.Status != i.Status // a start, which needs funds at once
 		stopped := exhausted && (i.needsFunds() || began)
-		hostLost := seen.StopReason != nil && *seen.StopReason == "provider" && h.offline[i.OfferID]
 		switch {
 		case stopped && (seen.DesiredState != "stopped" || seen.StopReason == nil || *seen.StopReason != "low_balance"):
 			h.rt.Fatalf("the funds are exhausted and %s is %s, desired %s", i.ID, seen.Status, seen.DesiredState)
 		case stopped:
 			h.settledAt = h.Now().Add(h.config.Boot * 3 / 2)
-		case seen.DesiredState != i.DesiredState && !hostLost:
+		case seen.DesiredState != i.DesiredState:
 			h.rt.Fatalf("%s has desired_state %s, want %s: %+v", i.ID, seen.DesiredState, i.DesiredState, seen)
 		}
 		i.hasRun = i.hasRun || seen.Status == "running" || seen.Status == "outbid"
@@ -342,9 +336,6 @@ func (h *history) rent(rt *rapid.T) {
 	a := h.send("POST", "/api/v1/instances", object{"offer_id": id, "template": "ubuntu", "disk_gb": disk,
 		"type": rentalType}, key)
 	switch {
-	case h.offline[id]:
-		a.failsWith("provider_unavailable")
-		return
 	case o["available"] != true:
 		a.failsWith("conflict")
 		return
@@ -353,7 +344,7 @@ func (h *history) rent(rt *rapid.T) {
 		return
 	}
 	created := a.created()
-	i := &rental{diskGB: disk, trafficKopGB: o.integer("price.traffic_kop_gb")}
+	i := &rental{diskGB: disk}
 	i.OverviewInstance = h.Overview().Instances[0]
 	if i.ID != created["id"] || i.Price.RunningKopH != running || rentalType == "interruptible" && i.BidKopH != price {
 		h.rt.Fatalf("new instance %+v, want running price %d", i.OverviewInstance, running)
@@ -408,7 +399,7 @@ func (h *history) start(rt *rapid.T) {
 	short := h.shortKop(price)
 	a := h.send("POST", "/api/v1/instances/"+i.ID+"/start", nil, "")
 	switch {
-	case !startable || h.offline[i.OfferID]:
+	case !startable:
 		a.failsWith("conflict")
 		return
 	case short > 0:
@@ -448,24 +439,6 @@ func (h *history) setMarketPrice(rt *rapid.T) {
 	h.observe()
 }
 
-func (h *history) toggleHost(rt *rapid.T) {
-	id := rapid.SampledFrom(h.offers).Draw(rt, "offer")
-	h.offline[id] = !h.offline[id]
-	h.send("PATCH", "/control/offers/"+id, object{"online": !h.offline[id]}, "").want(200)
-	h.observe()
-}
-
-func (h *history) causeTraffic(rt *rapid.T) {
-	i := h.draw(rt)
-	gb := rapid.OneOf(rapid.Float64Range(0, 2000), rapid.SampledFrom([]float64{0, 0.001, 0.0004, 1})).Draw(rt, "gb")
-	if i == nil {
-		return
-	}
-	i.trafficMilliKop += int64(math.Round(gb*1000)) * i.trafficKopGB
-	h.send("PATCH", "/control/instances/"+i.ID, object{"traffic_gb": gb}, "").want(200)
-	h.observe()
-}
-
 // setBalance sets the posted balance, often so that the funds for a start are just enough or just too little.
 func (h *history) setBalance(rt *rapid.T) {
 	kop := rapid.OneOf(rapid.Int64Range(-2000, 2000), rapid.Int64Range(0, 60_000),
@@ -500,13 +473,14 @@ func (h *history) exhaustFunds() {
 	}
 }
 
-// reload replaces the simulator by one that reads the state file, as after a kill, and compares all responses.
+// reload replaces the simulator by one that reads the state file, and compares all responses.
 func (h *history) reload() {
 	h.ledger = checkLedger(h.client, h.ledger)
 	if h.config.State == "" {
 		return
 	}
 	before := h.responses()
+	h.save()
 	sim, err := simulator.New(h.config)
 	if err != nil {
 		h.rt.Fatalf("%v", err)

@@ -38,7 +38,7 @@ func (c *Config) setClockDefaults() error {
 	if c.Step < 0 || c.Step > maxStep {
 		return fmt.Errorf("step %v: must be 0 to %v", c.Step, maxStep)
 	}
-	if !c.Start.IsZero() && !validTime(c.Start) {
+	if !c.Start.IsZero() && (c.Start.Before(clockBegin) || c.Start.After(clockEnd)) {
 		return fmt.Errorf("start %v: must be %v to %v", c.Start, clockBegin, clockEnd)
 	}
 	if c.Clock == ClockReal && (c.Step != 0 || !c.Start.IsZero()) {
@@ -54,13 +54,6 @@ func (c *Config) setClockDefaults() error {
 		}
 	}
 	return nil
-}
-
-// validTime reports whether an instant is within simulated time.
-func validTime(at time.Time) bool { return !at.Before(clockBegin) && !at.After(clockEnd) }
-
-var textClockEnd = text{
-	"время симулятора кончается %s, осталось %d с", "simulated time ends at %s, and %d seconds are left",
 }
 
 // clock is the source of simulated time. A real clock follows the monotonic clock of the machine, scaled. A manual

@@ -31,6 +31,7 @@ func TestConcurrentRequests(t *testing.T) {
 		})
 	}
 	all.Wait()
+	api.save()
 	checkOneRentalPerOffer(api, offers)
 	restarted := uncheckedClient(t, simulator.Config{State: file, Clock: simulator.ClockManual})
 	checkLedger(restarted, nil)
@@ -69,8 +70,8 @@ func randomRequest(api *client, rng *rand.Rand, offers []object, key string) {
 		{"POST", "/api/v1/auth/device", ""},
 		{"POST", "/control/clock", `{"advance_seconds":900}`},
 		{"PATCH", "/control/offers/" + offerID, fmt.Sprintf(`{"interruptible_kop_h":%d}`, rng.IntN(9000))},
-		{"PATCH", "/control/offers/" + offerID, fmt.Sprintf(`{"online":%t}`, rng.IntN(3) > 0)},
-		{"PATCH", "/control/instances/" + id, `{"status":"running","traffic_gb":1.5}`},
+		{"PATCH", "/control/offers/" + offerID, fmt.Sprintf(`{"available":%t}`, rng.IntN(3) > 0)},
+		{"PATCH", "/control/instances/" + id, `{"status":"running"}`},
 		{"PATCH", "/control/account", fmt.Sprintf(`{"balance_kop":%d}`, rng.IntN(9_000_000))},
 		{"POST", "/control/faults", `{"path":"/gpus","status":503,"times":1}`},
 		{"GET", "/control/requests", ""},

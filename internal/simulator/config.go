@@ -21,19 +21,6 @@ const (
 const (
 	MarketMoving = "moving"
 	MarketStill  = "still"
-	MarketScarce = "scarce"
-)
-
-// Values of [Config.Limiter].
-const (
-	LimiterWindow = "window"
-	LimiterBucket = "bucket"
-)
-
-// Values of [Config.RateReset].
-const (
-	ResetSeconds = "seconds"
-	ResetEpoch   = "epoch"
 )
 
 // maxMarketScale limits memory: it is about a hundred thousand offers.
@@ -64,26 +51,20 @@ type Config struct {
 	// Boot is the time from creation to running, at most 365 days. 0 means 8 s. The SSH and web addresses follow after
 	// another 20% of Boot.
 	Boot time.Duration
-	// Market is "moving" (the default), "still" or "scarce". A moving market changes prices and availability over time
-	// and has host outages, all determined by the seed. A still market changes only through rentals and
-	// [Simulator.SetOffer]. A scarce market is a moving one that is sold out: offers of datacenter GPUs are available
-	// only for a few minutes each.
+	// Market is "moving" (the default) or "still". A moving market changes prices and availability over time, as
+	// determined by the seed. A still market changes only through rentals and [Simulator.SetOffer].
 	Market string
 	// MarketScale multiplies the number of offers, at most by 1000. 0 means 1.
 	MarketScale int
-	// Limiter is "window" (the default) or "bucket". A window restores the whole limit one minute after its first
-	// request. A bucket restores requests evenly, the whole limit within one minute. Both allow bursts up to the limit.
-	Limiter string
-	// RateReset is the format of X-RateLimit-Reset: "seconds" (the default) until the whole limit is restored, or
-	// "epoch", the Unix time of that moment.
-	RateReset string
-	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start,
-	// Market and MarketScale.
+	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start and
+	// Market.
 	State string
 	// Quirks are the names of the quirks that are on at the start. "all" means all of them.
 	Quirks []string
 	// Reachable makes the addresses of running instances addresses of this machine that answer. Only [Start] uses it.
 	Reachable bool
+	// servers are these addresses; nil without Reachable.
+	servers *serverAddresses
 	// APIKey is the secret of the account's first key, which has all scopes: a 4-character prefix and 40 letters or
 	// digits, and white space around them, which is removed. "" generates one.
 	APIKey string
@@ -109,9 +90,7 @@ func (c Config) withDefaults() (Config, error) {
 		allowed []string // the first one is the default
 	}{
 		{"clock", &c.Clock, []string{ClockReal, ClockManual}},
-		{"market", &c.Market, []string{MarketMoving, MarketStill, MarketScarce}},
-		{"limiter", &c.Limiter, []string{LimiterWindow, LimiterBucket}},
-		{"rate reset", &c.RateReset, []string{ResetSeconds, ResetEpoch}},
+		{"market", &c.Market, []string{MarketMoving, MarketStill}},
 	} {
 		*option.value = cmp.Or(*option.value, option.allowed[0])
 		if !slices.Contains(option.allowed, *option.value) {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -13,7 +12,8 @@ import (
 // controlPath is the path of the control API.
 const controlPath = "/control"
 
-// controlRoute is a call of the control API. Handlers use the exported methods of the simulator.
+// controlRoute is a call of the control API, whose errors are in English. Handlers use the exported methods of the
+// simulator.
 type controlRoute struct {
 	method  string
 	pattern string
@@ -39,7 +39,6 @@ var controlRoutes = []controlRoute{
 
 func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	lang := parseLanguage(cmp.Or(r.Header.Get("Accept-Language"), "en"))
 	rep, err := s.control(w, r)
 	if err != nil {
 		e, ok := errors.AsType[*apiError](err)
@@ -47,7 +46,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 			e = newError(codeInternal)
 			s.log.Error("control: internal error", "error", err)
 		}
-		rep = errorReply(e, lang)
+		rep = errorReply(e, english)
 	}
 	if err := rep.writeTo(w); err != nil {
 		s.log.Debug("client disconnected", "error", err)
@@ -56,8 +55,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 
 func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if !isLocal(r) {
-		return nil, newError(codeForbidden).withText("Управление доступно только с этой машины",
-			"The control API serves this machine only")
+		return nil, newError(codeForbidden).withText("", "The control API serves this machine only")
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), controlPath)
 	describe := func(rt *controlRoute) (string, string) { return rt.method, rt.pattern }

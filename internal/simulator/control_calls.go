@@ -27,11 +27,7 @@ func controlClock(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	if err := f.finish(); err != nil {
 		return nil, err
 	}
-	now, err := s.advance(time.Duration(math.Round(*seconds * float64(time.Second))))
-	if err != nil {
-		return nil, err
-	}
-	return clockView{now}, nil
+	return clockView{s.Advance(time.Duration(math.Round(*seconds * float64(time.Second))))}, nil
 }
 
 func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
@@ -56,24 +52,13 @@ func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
 
 func controlOffer(s *Simulator, params map[string]string, f *fields) (any, error) {
 	var patch OfferPatch
-	after := f.number("after_seconds", maxAdvance)
 	if err := f.into(&patch); err != nil {
 		return nil, err
-	}
-	if after != nil {
-		patch.After = time.Duration(math.Round(*after * float64(time.Second)))
 	}
 	if err := s.SetOffer(params["id"], patch); err != nil {
 		return nil, err
 	}
-	return s.readEngine(func(w *engine) any {
-		o := w.findOffer(params["id"])
-		return struct {
-			offerView
-			Online    bool `json:"online"`
-			FailBoots bool `json:"fail_boots"`
-		}{viewOffer(o), o.Online, o.FailBoots}
-	}), nil
+	return s.readEngine(func(w *engine) any { return viewOffer(w.findOffer(params["id"])) }), nil
 }
 
 func controlInstance(s *Simulator, params map[string]string, f *fields) (any, error) {
@@ -146,13 +131,11 @@ func controlQuirks(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	}{views}, nil
 }
 
-var textQuirks = text{"допустимые значения: %s", "must be one of: %s"}
-
 func controlSetQuirks(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	f.require("names")
 	names := f.strings("names", 100)
 	if _, err := expandQuirks(names); err != nil {
-		f.add("names", textQuirks.with(joined(append(quirkNames(), allQuirks))))
+		f.add("names", textOneOf.with(joined(append(quirkNames(), allQuirks))))
 	}
 	if err := f.finish(); err != nil {
 		return nil, err
@@ -186,8 +169,6 @@ func controlReset(s *Simulator, _ map[string]string, f *fields) (any, error) {
 	if err := f.finish(); err != nil {
 		return nil, err
 	}
-	if err := s.Reset(); err != nil {
-		return nil, err
-	}
+	s.Reset()
 	return clockView{s.Now()}, nil
 }

@@ -20,7 +20,6 @@ func TestControl_InvalidRequests(t *testing.T) {
 		{"POST", "/clock", object{"advance_seconds": -1}, "advance_seconds"},
 		{"PATCH", "/account", object{"balance": 1}, "balance"},
 		{"PATCH", "/offers/x", object{"on_demand_kop_h": -1}, "on_demand_kop_h"},
-		{"PATCH", "/offers/x", object{"after_seconds": -1}, "after_seconds"},
 		{"PATCH", "/instances/x", object{"status": "asleep"}, "status"},
 		{"POST", "/device-codes/x", object{"decision": "maybe"}, "decision"},
 		{"POST", "/faults", object{"status": 500}, "path"},
@@ -85,28 +84,4 @@ func TestControl_InstanceStatus(t *testing.T) {
 	check("running", true)
 	set(object{"status": "destroyed"}).want(200)
 	set(object{"status": "running"}).failsWith("conflict")
-}
-
-// Changes of an offer that are due later are saved, applied in order of time, and removed by a reset.
-func TestControl_OfferLater(t *testing.T) {
-	withFile := withStateFile(t.TempDir() + "/state.json")
-	api := newClient(t, withFile)
-	id := api.list("/offers")[0].text("id")
-	set := func(patch object) { api.setOffer(id, patch) }
-	check := func(wait time.Duration, want bool) {
-		t.Helper()
-		api.Advance(wait)
-		equal(t, "available", api.get("/offers/" + id).ok()["available"], any(want))
-	}
-	set(object{"available": false, "after_seconds": 900})
-	set(object{"available": true, "after_seconds": 600})
-	set(object{"available": false})
-	check(599*time.Second, false)
-	api = newClient(t, withFile)
-	check(2*time.Second, true)
-	check(300*time.Second, false)
-	set(object{"available": true, "after_seconds": 60})
-	api.control("POST", "/reset", nil).want(200)
-	set(object{"available": false})
-	check(time.Hour, false)
 }

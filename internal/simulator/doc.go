@@ -13,14 +13,14 @@
 //	errors.go language.go      errors in two languages
 //	engine.go event_queue.go   the simulated state and its scheduled events
 //	clock.go                   real and manual clocks
-//	state.go store.go          the state file
+//	state.go                   the state file
 //	gpu.go market*.go offer*.go template*.go             what can be rented
 //	instance*.go lifecycle.go rent.go ledger.go          instances and their costs
 //	account.go apikey.go auth.go sshkey.go device.go     the account and its keys
-//	ratelimit.go limiter_*.go faults.go quirks*.go       rate limits, faults, quirks
+//	ratelimit.go faults.go quirks*.go                    rate limits, faults, quirks
 //	requestlog.go control*.go patch.go                   what tests can read and change
 //	console/ overview.go       the web pages
-//	server.go                  the listener
+//	server.go servers.go       the listener, and what answers for instances
 //
 // The control API and the console use the same listener as the API, but never paths under /api/v1.
 package simulator

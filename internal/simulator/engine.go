@@ -32,8 +32,6 @@ type engine struct {
 	instances        []*instance
 	byIdempotencyKey map[string]*instance // instances by Idempotency-Key
 	shownPrices      shownPrices
-	scheduled        []*scheduledPatch
-	servers          *servers // nil if instances cannot be reached
 
 	// active are the instances that are not destroyed.
 	active []*instance
@@ -74,9 +72,6 @@ func emptyEngine(c Config, at time.Time) *engine {
 	for n, o := range w.offers {
 		w.index.offers[o.ID] = o
 		o.index = uint64(n)
-		if w.isScarce(o) {
-			o.Listed = false
-		}
 		o.moveEvent = event{priority: priorityMarket, seq: int64(n), run: func() { w.moveOffer(o) }}
 	}
 	return w

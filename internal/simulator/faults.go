@@ -46,19 +46,17 @@ func (f Fault) validate() error {
 	case f.Drop != "" && f.Drop != DropBefore && f.Drop != DropAfter:
 		return invalid("drop", textOneOf.with(joined([]string{DropBefore, DropAfter})))
 	case f.Drop == DropBefore && f.Status != 0:
-		return invalid("drop", text{"before и status исключают друг друга: без работы ответ — это status без drop",
-			"before and status exclude each other: a status without drop is answered before the work"})
+		return invalid("drop", text{en: "before and status exclude each other: a status without drop needs no work"})
 	case f.DelayMS < 0 || f.DelayMS > maxDelayMS:
 		return outOfRange("delay_ms", 0, maxDelayMS)
 	case f.Status == 0 && f.Drop == "" && f.DelayMS == 0:
-		return invalid("status", text{"укажите status, drop или delay_ms: иначе сбоя нет",
-			"give status, drop or delay_ms: else nothing would happen"})
+		return invalid("status", text{en: "give status, drop or delay_ms: else nothing would happen"})
 	case f.Times < 0 || f.Times > math.MaxInt32:
 		return outOfRange("times", 0, math.MaxInt32)
 	case f.Probability < 0 || f.Probability > 1:
 		return outOfRange("probability", 0, 1)
 	case f.Path != "" && !strings.HasPrefix(f.Path, "/"):
-		return invalid("path", text{"должен начинаться с /", "must begin with /"})
+		return invalid("path", text{en: "must begin with /"})
 	}
 	return nil
 }

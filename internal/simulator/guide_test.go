@@ -69,7 +69,7 @@ func TestGuide_Quirks(t *testing.T) {
 	}
 }
 
-// The simulator accepts each recipe of the guide, for a running instance or its offer.
+// The simulator accepts each recipe of the guide, for an instance or its offer.
 func TestGuide_Recipes(t *testing.T) {
 	recipe := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([A-Z]+) (/[^`]+)` \\| `([^`]+)` \\|$")
 	recipes := recipe.FindAllStringSubmatch(readSection(t, "simulator-control-api.md", "Recipes"), -1)
@@ -81,7 +81,13 @@ func TestGuide_Recipes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := controlPath + strings.ReplaceAll(match[2], "{id}", s.engine.offers[0].ID)
+		offer := s.engine.offers[0]
+		i, err := s.engine.rent(rentRequest{offerID: offer.ID, template: "ubuntu", diskGB: 10, rentalType: typeOnDemand})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := controlPath + strings.NewReplacer("/offers/{id}", "/offers/"+offer.ID,
+			"/instances/{id}", "/instances/"+i.ID).Replace(match[2])
 		req := httptest.NewRequestWithContext(t.Context(), match[1], "http://127.0.0.1"+path, strings.NewReader(match[3]))
 		req.RemoteAddr = "127.0.0.1:40000"
 		req.Header.Set("Content-Type", "application/json")

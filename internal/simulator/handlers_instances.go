@@ -134,8 +134,5 @@ func (c *call) getInstanceLogs() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !i.offer.Online {
-		return nil, newError(codeProviderUnavailable).withHeader("Retry-After", "30")
-	}
 	return logsView{slices.Clone(i.Log[max(len(i.Log)-int(tail), 0):])}, nil
 }

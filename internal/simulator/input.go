@@ -19,11 +19,11 @@ const maxBody = 1 << 20
 
 var (
 	textRequired    = text{"обязательное поле", "is required"}
-	textUnknown     = text{"неизвестное поле", "unknown field"}
+	textUnknown     = text{en: "unknown field"}
 	textNotString   = text{"должно быть строкой", "must be a string"}
 	textNotInteger  = text{"должно быть целым числом", "must be an integer"}
 	textNotNumber   = text{"должно быть числом", "must be a number"}
-	textWrongType   = text{"значение другого типа", "has the wrong type"}
+	textWrongType   = text{en: "has the wrong type"}
 	textNotBool     = text{"должно быть true или false", "must be true or false"}
 	textNotArray    = text{"должно быть массивом строк", "must be an array of strings"}
 	textNotIntegers = text{"должно быть массивом целых чисел", "must be an array of integers"}
@@ -172,7 +172,7 @@ func (f *fields) number(name string, high float64) *float64 {
 		return nil
 	}
 	if *value < 0 || *value > high {
-		f.add(name, text{"должно быть от 0 до %v", "must be between 0 and %v"}.with(high))
+		f.add(name, text{en: "must be between 0 and %v"}.with(high))
 		return nil
 	}
 	return value

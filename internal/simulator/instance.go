@@ -65,13 +65,7 @@ type instance struct {
 	// Ahead are the scheduled transitions, in order.
 	Ahead []transition
 	Meter meter
-	// TrafficMilliKop is the cost of all traffic in thousandths of a kopeck. TrafficPostedKop is the part that is in
-	// the ledger.
-	TrafficMilliKop  int64
-	TrafficPostedKop int64
-	Log              []string
-	// SSHBlocked and URLsBlocked report that the servers of [Config.Reachable] do not answer.
-	SSHBlocked, URLsBlocked bool
+	Log   []string
 	// OutbidSoon reports whether the quirk outbid-soon-after-start was applied.
 	OutbidSoon bool
 	// FirstAnswer is the response to the creation, for the quirk first-answer-replays; nil if the quirk was off.
@@ -199,8 +193,8 @@ func (e *engine) viewInstance(i *instance) instanceView {
 		URLs:  []instanceURL{}, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, StopReason: i.StopReason,
 		CostSoFarKop: e.costKop(i),
 	}
-	host, port := e.sshAddress(i)
 	if i.Reachable && i.template.hasSSH() {
+		host, port := e.sshAddress(i)
 		view.SSH = &instanceSSH{host, port, "root", fmt.Sprintf("ssh -p %d root@%s", port, host)}
 	}
 	for n, port := range i.template.Ports {
@@ -215,22 +209,6 @@ func (e *engine) viewInstance(i *instance) instanceView {
 		view.URLs = append(view.URLs, link)
 	}
 	return view
-}
-
-// sshAddress returns the address of the SSH server of an instance.
-func (e *engine) sshAddress(i *instance) (host string, port int64) {
-	if e.servers == nil {
-		return i.Host, i.FirstPort
-	}
-	return e.servers.ssh(i)
-}
-
-// pageURL returns the address of a page of an instance, by the position of its port in the template.
-func (e *engine) pageURL(i *instance, n int) string {
-	if e.servers == nil {
-		return fmt.Sprintf("http://%s:%d/", i.Host, i.FirstPort+1+int64(n))
-	}
-	return fmt.Sprintf("http://%s/%s/%d/", e.servers.pages.Addr(), i.ID, i.template.Ports[n])
 }
 
 func (e *engine) findInstance(id string) *instance { return e.index.instances[id] }

@@ -21,7 +21,7 @@ func (l language) String() string {
 	return "ru"
 }
 
-// text is a message in all languages.
+// text is a message in all languages. Messages of the control API are only in English.
 type text struct{ ru, en string }
 
 func (t text) in(l language) string {

@@ -11,9 +11,6 @@ import (
 // fraction of a kopeck is lost.
 const meterUnits = int64(time.Hour / clockResolution)
 
-// milli is the number of thousandths in one: megabytes in a gigabyte, thousandths of a kopeck.
-const milli = 1000
-
 // meter measures usage. Usage is posted every hour, so that no sum overflows.
 type meter struct {
 	// Counted is the amount up to Since that is not in the ledger. From then on it grows by Rate every millisecond.
@@ -59,7 +56,6 @@ func (m *meter) setRate(rate int64, now time.Time) {
 const (
 	entryTopup      = "topup"
 	entryUsage      = "usage"
-	entryBandwidth  = "bandwidth"
 	entryPromoGrant = "promo_grant"
 	entryAdjustment = "adjustment"
 )
@@ -111,22 +107,8 @@ func (e *engine) postHourly(i *instance) {
 	e.instanceChanged(i)
 }
 
-// chargeTraffic posts the cost of traffic at once. A fraction of a kopeck is added to the next charge.
-func (e *engine) chargeTraffic(i *instance, mb int64) {
-	i.TrafficMilliKop += mb * i.TrafficKopGB
-	due := i.TrafficMilliKop/milli - i.TrafficPostedKop
-	if due == 0 {
-		return
-	}
-	i.TrafficPostedKop += due
-	e.post(e.now, entryBandwidth, -due, fmt.Sprintf("Traffic %.3f GB", float64(mb)/milli), &i.ID)
-	e.scheduleFundsExhausted()
-}
-
-// costKop is the cost of an instance: usage and traffic.
-func (e *engine) costKop(i *instance) int64 {
-	return i.Meter.PostedKop + i.Meter.unpostedKop(e.now) + i.TrafficPostedKop
-}
+// costKop is the cost of an instance so far.
+func (e *engine) costKop(i *instance) int64 { return i.Meter.PostedKop + i.Meter.unpostedKop(e.now) }
 
 // remaining returns the funds that are left, credit limit included, in meter units.
 func (e *engine) remaining() int64 {

@@ -23,15 +23,11 @@ func (e *engine) afterBootShare(percent int64) time.Time {
 func (e *engine) applyTransition(i *instance) {
 	to := i.Ahead[0].To
 	i.Ahead = i.Ahead[1:]
-	switch {
-	case to == "":
+	switch to {
+	case "":
 		i.Reachable = true
-		e.logf(i, "Ports assigned: %s, first port %d", i.Host, i.FirstPort)
-	case to == statusRunning && i.offer.FailBoots:
-		e.logf(i, "The container exited with code 1 before it was ready")
-		i.Ahead = nil
-		e.setStatus(i, statusFailed)
-	case to == statusOutbid:
+		e.logf(i, "Ports assigned")
+	case statusOutbid:
 		e.raisePriceAboveBid(i)
 	default:
 		e.setStatus(i, to)
@@ -126,9 +122,6 @@ func (e *engine) start(i *instance) error {
 	default:
 		return stateConflict(i)
 	}
-	if !i.offer.Online {
-		return conflict("Хост этого сервера сейчас недоступен", "The host of this instance is offline")
-	}
 	market := i.offer.price(i.Rental)
 	rebid := i.Rental == typeInterruptible && (i.Status == statusOutbid || market == nil || *market > i.BidKopH)
 	price := i.RunningKopH
@@ -205,26 +198,6 @@ func (e *engine) force(i *instance, status string) {
 	i.Ahead = nil
 	e.setStatus(i, status)
 	i.Reachable = i.Status == statusRunning
-	e.instanceChanged(i)
-}
-
-// hostOffline stops the instance of a host that went offline.
-func (e *engine) hostOffline(i *instance) {
-	switch i.Status {
-	case statusCreating, statusStarting, statusRunning, statusStopping:
-	case statusStopped:
-		if !i.live() {
-			return
-		}
-	default:
-		return
-	}
-	if i.Desired == desiredRunning {
-		i.StopReason = new(stoppedByProvider)
-	}
-	i.Desired, i.Ahead = desiredStopped, nil
-	e.logf(i, "The host is offline")
-	e.setStatus(i, statusStopped)
 	e.instanceChanged(i)
 }
 

@@ -75,7 +75,7 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	return &offer{
 		model: m,
 		offerState: offerState{
-			Listed: true, Online: true, prices: prices{perGPU * gpus, &interruptible},
+			Listed: true, prices: prices{perGPU * gpus, &interruptible},
 		},
 		offerView: offerView{
 			ID:       "off_" + randomID(rng, 10),

@@ -14,10 +14,6 @@ const (
 	rentedShare = 0.12
 	minRented   = 30 * time.Minute
 	maxRented   = 8 * time.Hour
-	// outageShare is the probability of an outage, of a host with reliability 0. Outages last up to maxOutage.
-	outageShare = 0.05
-	minOutage   = 10 * time.Minute
-	maxOutage   = time.Hour
 	// outbidShare is the probability that a move raises the price above the bid of the instance: about once in three
 	// days.
 	outbidShare = 0.03
@@ -25,16 +21,7 @@ const (
 	// move covers.
 	priceNoise = 0.03
 	pricePull  = 0.2
-	// In a scarce market, an offer of a datacenter GPU appears about every two hours, which is one of all such offers
-	// every few minutes, and vanishes within minWindow to maxWindow.
-	minWindow = 3 * time.Minute
-	maxWindow = 10 * time.Minute
 )
-
-// isScarce reports whether an offer is available only for a few minutes at a time.
-func (e *engine) isScarce(o *offer) bool {
-	return e.config.Market == MarketScarce && o.model.tier == "datacenter"
-}
 
 // scheduleMove schedules the next move of an offer. It depends only on the seed, the offer and the number of the move,
 // so that rentals do not change the rest of the market.
@@ -67,24 +54,12 @@ func (e *engine) stopMoves(o *offer) {
 func (e *engine) moveOffer(o *offer) {
 	rng := e.offerRand(o, 2)
 	o.Moves++
-	between := func(low, high time.Duration) time.Duration { return low + time.Duration(rng.Int64N(int64(high-low))) }
-	switch outage, taken := rng.Float64(), rng.Float64(); {
-	case e.isScarce(o):
-		if o.Listed = !o.Listed; o.Listed {
-			e.scheduleMoveIn(o, between(minWindow, maxWindow))
-			return
-		}
-	case !o.Online:
-		e.setOnline(o, true)
+	switch taken := rng.Float64() < rentedShare; {
 	case !o.Listed:
 		o.Listed = true
-	case !o.stable && o.Reliability != nil && outage < outageShare*(1-*o.Reliability):
-		e.setOnline(o, false)
-		e.scheduleMoveIn(o, between(minOutage, maxOutage))
-		return
-	case !o.stable && o.rentedBy == nil && taken < rentedShare:
+	case taken && !o.stable && o.rentedBy == nil:
 		o.Listed = false
-		e.scheduleMoveIn(o, between(minRented, maxRented))
+		e.scheduleMoveIn(o, minRented+time.Duration(rng.Int64N(int64(maxRented-minRented))))
 		return
 	default:
 		e.movePrices(o, rng)
@@ -116,12 +91,4 @@ func (e *engine) movePrices(o *offer, rng *rand.Rand) {
 func nextPrice(noise float64, now, usual int64) int64 {
 	next := float64(now) + pricePull*float64(usual-now) + priceNoise*noise*float64(usual)
 	return max(int64(math.Round(min(max(next, 0.7*float64(usual)), 1.4*float64(usual)))), 1)
-}
-
-// setOnline takes a host offline, which stops its instance, or online.
-func (e *engine) setOnline(o *offer, online bool) {
-	o.Online = online
-	if i := o.rentedBy; i != nil && !online {
-		e.hostOffline(i)
-	}
 }

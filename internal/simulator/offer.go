@@ -10,8 +10,7 @@ type offer struct {
 	offerState
 	// rentedBy is the current instance, nil if the server is not rented.
 	rentedBy *instance
-	// basePrice is the initial price, which market moves return to. A stable offer has no outages and is not rented by
-	// others.
+	// basePrice is the initial price, which market moves return to. A stable offer is not rented by others.
 	basePrice prices
 	stable    bool
 	// index is the position in the market, for random numbers.
@@ -21,10 +20,8 @@ type offer struct {
 
 // offerState is the variable part of an offer. The seed determines the rest.
 type offerState struct {
-	// Listed is false while another customer rents the server. Online reports whether the host is online.
-	Listed, Online bool
-	// FailBoots makes every boot end in failed.
-	FailBoots bool
+	// Listed is false while another customer rents the server.
+	Listed bool
 	prices
 	// Past are the prices before each change, oldest first.
 	Past []pastPrice
@@ -61,7 +58,7 @@ const (
 )
 
 // available reports whether the offer can be rented now.
-func (o *offer) available() bool { return o.Listed && o.Online && o.rentedBy == nil }
+func (o *offer) available() bool { return o.Listed && o.rentedBy == nil }
 
 // priceAsOf returns the price after a number of price changes of the market.
 func (o *offer) priceAsOf(market int64, rentalType string) *int64 {

@@ -70,9 +70,6 @@ type OverviewInstance struct {
 	// BidKopH is the interruptible price of the bid; 0 for on-demand. BurnKopH is the current charge.
 	BidKopH  int64 `json:"bid_kop_h"`
 	BurnKopH int64 `json:"burn_kop_h"`
-	// Online reports whether the host is online. FailBoots reports whether boots on it fail.
-	Online    bool `json:"online"`
-	FailBoots bool `json:"fail_boots"`
 }
 
 // balancePoint is the balance at an instant.
@@ -93,9 +90,7 @@ func (s *Simulator) Overview() Overview {
 		Faults: s.faults.active(),
 	}
 	for _, i := range slices.Backward(e.active[max(len(e.active)-MaxInstances, 0):]) {
-		o.Instances = append(o.Instances, OverviewInstance{
-			e.viewInstance(i), i.offer.ID, i.BidKopH, i.Meter.Rate, i.offer.Online, i.offer.FailBoots,
-		})
+		o.Instances = append(o.Instances, OverviewInstance{e.viewInstance(i), i.offer.ID, i.BidKopH, i.Meter.Rate})
 	}
 	for _, entry := range slices.Backward(e.ledger[max(len(e.ledger)-MaxLedger, 0):]) {
 		o.Ledger = append(o.Ledger, entry.transactionView)

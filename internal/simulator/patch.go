@@ -3,18 +3,10 @@ package simulator
 import (
 	"math"
 	"slices"
-	"time"
-	"unicode/utf8"
 )
 
 // maxMoneyKop limits balances, so that no sum overflows: ten billion rubles.
 const maxMoneyKop = 1_000_000_000_000
-
-// maxTrafficGB limits the traffic of one patch: a petabyte.
-const maxTrafficGB = 1_000_000
-
-// maxLogLine is the maximum length of a line of the startup log in characters.
-const maxLogLine = 500
 
 // AccountPatch changes the account. Nil fields stay unchanged.
 type AccountPatch struct {
@@ -64,22 +56,12 @@ type OfferPatch struct {
 	// interruptible price is outbid.
 	OnDemandKopH      *int64 `json:"on_demand_kop_h"`
 	InterruptibleKopH *int64 `json:"interruptible_kop_h"`
-	// Online false takes the host offline: its instance stops with the reason "provider" and cannot be started, and its
-	// log returns 503. Online true brings the host back.
-	Online *bool `json:"online"`
-	// FailBoots makes every boot on this host end in failed.
-	FailBoots *bool `json:"fail_boots"`
-	// After is the simulated time until the change; 0 means now.
-	After time.Duration `json:"-"`
 }
 
 func (p OfferPatch) validate() error {
 	var wrong issues
 	wrong.within("on_demand_kop_h", p.OnDemandKopH, 0, maxPriceKopH)
 	wrong.within("interruptible_kop_h", p.InterruptibleKopH, 0, maxPriceKopH)
-	if p.After < 0 || p.After > maxAdvance*time.Second {
-		wrong.add("after_seconds", textRange.with(0, maxAdvance))
-	}
 	return wrong.err()
 }
 
@@ -93,43 +75,13 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 		if o == nil {
 			return notFound("Предложение не найдено", "Offer not found")
 		}
-		if p.After == 0 {
-			w.patchOffer(o, p)
-			return nil
+		w.stopMoves(o)
+		setIfGiven(&o.Listed, p.Available)
+		if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
+			w.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
 		}
-		w.schedulePatch(&scheduledPatch{At: w.now.Add(p.After), OfferID: id, Patch: p})
 		return nil
 	})
-}
-
-// scheduledPatch is a change of an offer at a time.
-type scheduledPatch struct {
-	At      time.Time
-	OfferID string
-	Patch   OfferPatch
-
-	event event
-}
-
-func (e *engine) schedulePatch(p *scheduledPatch) {
-	e.scheduled = append(e.scheduled, p)
-	p.event = event{priority: priorityMarket, seq: int64(len(e.offers) + len(e.scheduled)), run: func() {
-		e.scheduled = slices.DeleteFunc(e.scheduled, func(other *scheduledPatch) bool { return other == p })
-		e.patchOffer(e.findOffer(p.OfferID), p.Patch)
-	}}
-	e.events.schedule(&p.event, p.At)
-}
-
-func (e *engine) patchOffer(o *offer, p OfferPatch) {
-	e.stopMoves(o)
-	setIfGiven(&o.Listed, p.Available)
-	setIfGiven(&o.FailBoots, p.FailBoots)
-	if p.OnDemandKopH != nil || p.InterruptibleKopH != nil {
-		e.setPrice(o, p.OnDemandKopH, p.InterruptibleKopH)
-	}
-	if p.Online != nil {
-		e.setOnline(o, *p.Online)
-	}
 }
 
 // InstancePatch changes an instance. Nil fields stay unchanged.
@@ -141,13 +93,6 @@ type InstancePatch struct {
 	DesiredState *string `json:"desired_state"`
 	// StopReason "" clears the reason.
 	StopReason *string `json:"stop_reason"`
-	// TrafficGB is new traffic in GB. It is charged at once. Instances cause no traffic by themselves.
-	TrafficGB *float64 `json:"traffic_gb"`
-	// SSHReachable and URLsReachable report whether the servers of [Config.Reachable] answer.
-	SSHReachable  *bool `json:"ssh_reachable"`
-	URLsReachable *bool `json:"urls_reachable"`
-	// LogLine is a new line of the startup log, up to 500 characters.
-	LogLine *string `json:"log_line"`
 }
 
 func (p InstancePatch) validate() error {
@@ -164,12 +109,6 @@ func (p InstancePatch) validate() error {
 			return invalid(field.name, textOneOf.with(joined(field.allowed)))
 		}
 	}
-	if p.TrafficGB != nil && !(*p.TrafficGB >= 0 && *p.TrafficGB <= maxTrafficGB) {
-		return outOfRange("traffic_gb", 0, maxTrafficGB)
-	}
-	if p.LogLine != nil && (*p.LogLine == "" || utf8.RuneCountInString(*p.LogLine) > maxLogLine) {
-		return invalid("log_line", textLength.with(1, maxLogLine))
-	}
 	return nil
 }
 
@@ -185,7 +124,7 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 			return notFound(errNoInstance.ru, errNoInstance.en)
 		}
 		if i.destroyed() && p.Status != nil && *p.Status != statusDestroyed {
-			return conflict("Сервер уже удалён", "The instance is already destroyed")
+			return conflict("", "The instance is already destroyed")
 		}
 		setIfGiven(&i.Desired, p.DesiredState)
 		if p.StopReason != nil {
@@ -194,21 +133,9 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 				i.StopReason = nil
 			}
 		}
-		if p.SSHReachable != nil {
-			i.SSHBlocked = !*p.SSHReachable
-		}
-		if p.URLsReachable != nil {
-			i.URLsBlocked = !*p.URLsReachable
-		}
-		if p.LogLine != nil {
-			i.Log = append(i.Log, *p.LogLine)
-		}
 		w.instanceChanged(i)
 		if p.Status != nil {
 			w.force(i, *p.Status)
-		}
-		if p.TrafficGB != nil {
-			w.chargeTraffic(i, int64(math.Round(*p.TrafficGB*milli)))
 		}
 		return nil
 	})
@@ -226,17 +153,16 @@ func (s *Simulator) AddFault(f Fault) error {
 		return err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.faults.add(f)
-	s.mu.Unlock()
-	return s.persist()
+	return nil
 }
 
 // ClearFaults removes all faults.
 func (s *Simulator) ClearFaults() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.faults.faults = nil
-	s.mu.Unlock()
-	s.persistOrLog()
 }
 
 // FaultsActed returns the number of requests that faults were applied to since the start or the last reset, removed
@@ -265,21 +191,13 @@ func (s *Simulator) ClearRequests() {
 // 1,000,000. It resets all counters.
 func (s *Simulator) SetRateLimit(perKey, perAddress int) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.rates = rates{limitOrNone(perKey), limitOrNone(perAddress)}
-	s.limiter = s.config.newLimiter()
-	s.mu.Unlock()
-	s.persistOrLog()
+	s.limiter = limiter{}
 }
 
-// update changes the engine at the current time, runs the events that become due, and saves the state.
+// update changes the engine at the current time and runs the events that become due.
 func (s *Simulator) update(do func(*engine) error) error {
-	if err := s.updateUnsaved(do); err != nil {
-		return err
-	}
-	return s.persist()
-}
-
-func (s *Simulator) updateUnsaved(do func(*engine) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()

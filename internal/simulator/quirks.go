@@ -298,9 +298,9 @@ func (s *Simulator) SetQuirks(names ...string) error {
 		return err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.setQuirks(names)
-	s.mu.Unlock()
-	return s.persist()
+	return nil
 }
 
 // setQuirks replaces the active quirks. The caller holds the lock.

@@ -61,7 +61,7 @@ func (c *call) withPhantom(filters offerQuery, market int64) []*offer {
 func phantomOf(o *offer) *offer {
 	phantom := *o
 	phantom.ID += phantomSuffix
-	phantom.rentedBy, phantom.Listed, phantom.Online = nil, true, true
+	phantom.rentedBy, phantom.Listed = nil, true
 	lower := func(price *int64) *int64 {
 		if price == nil {
 			return nil

@@ -208,6 +208,7 @@ func TestQuirks_StateFile(t *testing.T) {
 	if err := api.SetQuirks("other-gpu"); err != nil {
 		t.Fatal(err)
 	}
+	api.save()
 	if on := newClient(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
 		t.Errorf("without the option: %v", on)
 	}

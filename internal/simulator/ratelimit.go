@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -19,55 +18,32 @@ const (
 // quota is the remaining limit of a caller after a request.
 type quota struct {
 	limit, remaining int
-	// reset is the time until the full limit is restored, retry until one more request is allowed.
-	reset, retry time.Duration
-	allowed      bool
+	// reset is the time until the limit is restored.
+	reset   time.Duration
+	allowed bool
 }
 
-// counter counts the requests of one caller.
-type counter interface {
-	// take counts a request and reports whether it is allowed.
-	take(now time.Time) bool
-	quota(now time.Time) quota
-	// full reports whether the full limit is available, so that the counter can be removed.
-	full(now time.Time) bool
+// window counts the requests of one caller. The limit is restored one minute after the first request.
+type window struct {
+	startedAt time.Time
+	used      int
 }
 
 // limiter counts the requests of keys and addresses. The simulator's lock guards it.
-type limiter struct {
-	counters   map[string]counter
-	sweptAt    time.Time
-	newCounter func(limit int, now time.Time) counter
-}
+type limiter map[string]*window
 
-func (c Config) newLimiter() *limiter {
-	l := &limiter{counters: map[string]counter{}, newCounter: newWindowCounter}
-	if c.Limiter == LimiterBucket {
-		l.newCounter = newBucketCounter
+// take counts a request of a caller, if the limit allows it.
+func (l limiter) take(caller string, limit int, now time.Time) quota {
+	w := l[caller]
+	if w == nil || !now.Before(w.startedAt.Add(rateWindow)) {
+		w = &window{startedAt: now}
+		l[caller] = w
 	}
-	return l
-}
-
-func (l *limiter) take(caller string, limit int, now time.Time) quota {
-	l.sweep(now)
-	c := l.counters[caller]
-	if c == nil || c.full(now) {
-		c = l.newCounter(limit, now)
-		l.counters[caller] = c
+	allowed := w.used < limit
+	if allowed {
+		w.used++
 	}
-	allowed := c.take(now)
-	q := c.quota(now)
-	q.allowed = allowed
-	return q
-}
-
-// sweep removes full counters once a minute.
-func (l *limiter) sweep(now time.Time) {
-	if now.Before(l.sweptAt.Add(rateWindow)) {
-		return
-	}
-	l.sweptAt = now
-	maps.DeleteFunc(l.counters, func(_ string, c counter) bool { return c.full(now) })
+	return quota{limit, limit - w.used, w.startedAt.Add(rateWindow).Sub(now), allowed}
 }
 
 // Kinds of callers. A caller is the kind, a space, and the id of a key or an address.
@@ -96,14 +72,10 @@ func (s *Simulator) countRequest(k *apiKey, address string) quota {
 }
 
 // setRateLimitHeaders sets the rate limit headers. Clients wait in real time, so durations are scaled.
-func (s *Simulator) setRateLimitHeaders(h http.Header, q quota, at time.Time) {
-	reset := s.wholeSeconds(q.reset)
-	if s.config.RateReset == ResetEpoch {
-		reset += int(at.Unix())
-	}
+func (s *Simulator) setRateLimitHeaders(h http.Header, q quota) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(q.limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(q.remaining))
-	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(s.wholeSeconds(q.reset)))
 }
 
 // wholeSeconds converts a simulated duration to real seconds, at least one.

@@ -93,9 +93,6 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !offer.Online {
-		return nil, newError(codeProviderUnavailable).withHeader("Retry-After", "30")
-	}
 	if !offer.available() {
 		return nil, conflict("Предложение уже занято", "The offer has been taken")
 	}

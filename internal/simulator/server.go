@@ -1,12 +1,14 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -24,31 +26,37 @@ type Server struct {
 	// APIKey is the secret of the first key, which has all scopes.
 	APIKey string
 
-	http     *http.Server
-	listener net.Listener
-	cancel   context.CancelFunc
-	served   chan error
-	unlock   func() error
+	http       *http.Server
+	listener   net.Listener
+	ssh        net.Listener // nil without [Config.Reachable]
+	cancel     context.CancelFunc
+	served     chan error
+	background sync.WaitGroup
+	unlock     func() error
 }
 
 // Start creates a simulator and listens; connections are accepted when it returns. The context limits the start only:
-// Close stops the server. It returns an error if the configuration is invalid or the address is not available.
+// Close stops the server. It returns an error if the configuration is invalid, the address is not available or the
+// state file cannot be written.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	release, err := lockStateFile(c.State)
+	unlock, err := lockStateFile(c.State)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	srv, err := newServer(ctx, c)
 	if err != nil {
-		return nil, errors.Join(err, release())
+		return nil, errors.Join(fmt.Errorf("simulator: %w", err), unlock())
 	}
-	srv.unlock = release
-	if srv.config.Reachable {
-		if _, err := startServers(ctx, srv.Simulator); err != nil {
-			return nil, errors.Join(err, srv.listener.Close(), release())
-		}
-	}
+	srv.unlock = unlock
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	srv.cancel, srv.http.BaseContext = cancel, func(net.Listener) context.Context { return serving }
 	go func() { srv.served <- srv.http.Serve(srv.listener) }()
+	if srv.ssh != nil {
+		srv.background.Go(func() { serveSSH(srv.ssh) })
+	}
+	if srv.config.State != "" {
+		srv.background.Go(func() { srv.keepSaved(serving) })
+	}
 	srv.log.Info("simulator is listening", "base_url", srv.BaseURL, "clock", srv.config.Clock, "seed", srv.config.Seed)
 	if at, err := netip.ParseAddrPort(srv.listener.Addr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
 		srv.log.Warn("the simulator can be reached from the network: everybody there can use its API "+
@@ -75,35 +83,46 @@ func lockStateFile(state string) (release func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// newServer creates a simulator with a listener that does not serve yet.
+// newServer creates a simulator with listeners that do not serve yet.
 func newServer(ctx context.Context, c Config) (*Server, error) {
-	s, err := New(c)
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", cmp.Or(c.Listen, defaultListen))
 	if err != nil {
 		return nil, err
 	}
-	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", s.config.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
-	}
 	root := "http://" + dialableAddress(listener.Addr().String())
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	return &Server{
-		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root +
-			"/", APIKey: s.config.APIKey,
-		http: &http.Server{
-			Handler:           s.Handler(),
-			ReadHeaderTimeout: 10 * time.Second,
-			ReadTimeout:       time.Minute,
-			IdleTimeout:       2 * time.Minute,
-			MaxHeaderBytes:    64 << 10,
-			ConnContext:       countRequests,
-			BaseContext:       func(net.Listener) context.Context { return serving },
-			ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
-		},
-		cancel: cancel,
-		served: make(chan error, 1),
-	}, nil
+	srv := &Server{listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/",
+		served: make(chan error, 1)}
+	if c.Reachable {
+		if srv.ssh, err = lc.Listen(ctx, "tcp", defaultListen); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		c.servers = &serverAddresses{srv.ssh.Addr().(*net.TCPAddr), root + serversPath}
+	}
+	if srv.Simulator, err = open(c); err == nil {
+		err = srv.save()
+	}
+	if err != nil {
+		return nil, errors.Join(err, listener.Close(), srv.closeSSH())
+	}
+	srv.APIKey = srv.config.APIKey
+	srv.http = &http.Server{
+		Handler:           srv.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ConnContext:       countRequests,
+		ErrorLog:          srv.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+	}
+	return srv, nil
+}
+
+func (s *Server) closeSSH() error {
+	if s.ssh == nil {
+		return nil
+	}
+	return s.ssh.Close()
 }
 
 // dialableAddress replaces an unspecified address by the loopback address.
@@ -117,7 +136,7 @@ func dialableAddress(address string) string {
 }
 
 // Close stops listening, waits up to two seconds for active requests, and then cuts them. Requests that a fault delays
-// are cut at once. It is safe to call Close twice.
+// are cut at once. It saves the state. It is safe to call Close twice.
 func (s *Server) Close() error {
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
@@ -134,8 +153,7 @@ func (s *Server) Close() error {
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
-	if s.servers != nil {
-		err = errors.Join(err, s.servers.close())
-	}
-	return errors.Join(err, serveErr, s.saveAtClose(), s.unlock())
+	err = errors.Join(err, serveErr, s.closeSSH())
+	s.background.Wait()
+	return errors.Join(err, s.save(), s.unlock())
 }

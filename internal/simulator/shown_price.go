@@ -1,8 +1,5 @@
 package simulator
 
-// maxShownCallers limits how many callers have recorded prices.
-const maxShownCallers = 1000
-
 // shownPrice is the price of an offer that a caller was shown last.
 type shownPrice struct {
 	// priceChanges is the number of price changes at that time.
@@ -27,9 +24,6 @@ func (c *call) callers() []string {
 func (e *engine) recordShown(o *offer, callers []string) {
 	for _, caller := range callers {
 		if e.shownPrices[caller] == nil {
-			if len(e.shownPrices) >= maxShownCallers {
-				clear(e.shownPrices)
-			}
 			e.shownPrices[caller] = map[string]shownPrice{}
 		}
 		e.shownPrices[caller][o.ID] = shownPrice{e.priceChanges, o.prices}

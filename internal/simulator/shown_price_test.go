@@ -1,9 +1,6 @@
 package simulator
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 func TestShownPrice_ByCaller(t *testing.T) {
 	sim, err := New(Config{Clock: ClockManual, Market: MarketStill})
@@ -31,11 +28,5 @@ func TestShownPrice_ByCaller(t *testing.T) {
 	}
 	if changed("address 2", "key a") {
 		t.Error("the refusal has not shown the new price")
-	}
-	for n := range 3 * maxShownCallers {
-		w.recordShown(o, []string{fmt.Sprint("address ", n)})
-	}
-	if len(w.shownPrices) > maxShownCallers {
-		t.Errorf("%d callers are stored, want at most %d", len(w.shownPrices), maxShownCallers)
 	}
 }

@@ -25,28 +25,25 @@ type Simulator struct {
 	requestSeq  atomic.Uint64
 	requestMark uint32
 
-	// store is the state file, nil without one.
-	store *store
-	// servers are the listeners of the instances, nil without [Config.Reachable].
-	servers *servers
+	// unsaved reports whether there were requests since the state was saved.
+	unsaved atomic.Bool
 
 	mu       sync.Mutex // guards the fields below
 	clock    *clock
 	engine   *engine
 	rates    rates
-	limiter  *limiter
+	limiter  limiter
 	faults   *faultInjector
 	requests requestLog
 }
 
-// New creates a simulator without a listener. It returns an error if the configuration is invalid, or the state file
-// cannot be read or written.
+// New creates a simulator without a listener. It returns an error if the configuration is invalid or the state file
+// cannot be read. Only a [Server] writes that file.
 func New(c Config) (*Simulator, error) {
 	s, err := open(c)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	s.handler = s.newHandler()
 	return s, nil
 }
 
@@ -68,29 +65,26 @@ func open(c Config) (*Simulator, error) {
 		return nil, err
 	}
 	s := &Simulator{config: c, log: c.Log, requestMark: rand.Uint32()}
-	if c.State != "" {
-		s.store = &store{file: c.State}
-	}
+	s.handler = s.newHandler()
 	if saved == nil {
 		s.clock = newClock(c, c.Start)
 		s.resetState()
-		return s, s.persist()
+		return s, nil
 	}
-	s.clock = newClock(c, saved.Until)
+	s.clock = newClock(c, saved.At)
 	if err := s.restore(saved); err != nil {
 		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
 	}
 	s.log.Info("seed, market and API key are read from the state file", "state", c.State, "seed", c.Seed, "now",
-		saved.Until)
-	return s, s.persist()
+		saved.At)
+	return s, nil
 }
 
 // resetState sets the initial state of everything but the clock and the configuration.
 func (s *Simulator) resetState() {
 	s.engine = newEngine(s.config, s.clock.now())
-	s.engine.servers = s.servers
 	s.rates = rates{defaultPerKey, defaultPerAddress}
-	s.limiter = s.config.newLimiter()
+	s.limiter = limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
@@ -110,6 +104,7 @@ func (s *Simulator) newHandler() http.Handler {
 		Log:     s.log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.unsaved.Store(true)
 		switch path := r.URL.EscapedPath(); {
 		case hasPathPrefix(path, basePath):
 			s.serveAPI(service, w, r)
@@ -117,6 +112,8 @@ func (s *Simulator) newHandler() http.Handler {
 			control.ServeHTTP(w, r)
 		case isRebound(r):
 			http.Error(w, "The host name must be a loopback name.", http.StatusForbidden)
+		case hasPathPrefix(path, serversPath):
+			s.servePage(w, r)
 		default:
 			pages.ServeHTTP(w, r)
 		}
@@ -142,30 +139,18 @@ func (s *Simulator) Now() time.Time {
 // clock stops at the beginning of 2200.
 func (s *Simulator) Advance(d time.Duration) time.Time {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.clock.advance(d)
 	s.catchUp()
-	at := s.engine.now
-	s.mu.Unlock()
-	s.persistOrLog()
-	return at
-}
-
-// advance is like Advance, but returns an error if d is beyond the end of simulated time.
-func (s *Simulator) advance(d time.Duration) (time.Time, error) {
-	if left := clockEnd.Sub(s.Now()); d > left {
-		return time.Time{}, invalid("advance_seconds",
-			textClockEnd.with(clockEnd.Format(time.RFC3339), int64(left/time.Second)))
-	}
-	return s.Advance(d), nil
+	return s.engine.now
 }
 
 // Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,
 // without faults and requests. The API key and the time stay unchanged.
-func (s *Simulator) Reset() error {
+func (s *Simulator) Reset() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.resetState()
-	s.mu.Unlock()
-	return s.persist()
 }
 
 func (s *Simulator) nextRequestID() string {

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,18 +23,16 @@ type savedState struct {
 	Format  string
 	Version int
 
-	Seed        uint64
-	Market      string
-	MarketScale int
+	Seed   uint64
+	Market string
 	// APIKey is the secret of the first key, so that it is valid after a restart.
 	APIKey string
 
-	// At is the simulated time of the saved state. Until is the latest time that a response may have shown since then.
-	At, Until time.Time
-	Began     time.Time
-	Seq       int64
-	IDs       []byte
-	Moves     int64
+	At    time.Time // the simulated time of the saved state
+	Began time.Time
+	Seq   int64
+	IDs   []byte
+	Moves int64
 
 	Account   account
 	Ledger    []*entry
@@ -45,8 +44,6 @@ type savedState struct {
 	// Replayed are instance ids by Idempotency-Key. Offers are by offer id.
 	Replayed map[string]string
 	Offers   map[string]offerState
-	// Scheduled are the changes of offers that are due later.
-	Scheduled []*scheduledPatch
 
 	PerKey, PerAddress int
 	Faults             []*activeFault
@@ -56,7 +53,7 @@ type savedState struct {
 }
 
 // snapshot returns the state to save. The caller holds the lock.
-func (s *Simulator) snapshot(until time.Time) (savedState, error) {
+func (s *Simulator) snapshot() (savedState, error) {
 	w := s.engine
 	ids, err := w.idsPCG.MarshalBinary()
 	if err != nil {
@@ -68,13 +65,13 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 	}
 	saved := savedState{
 		Format: stateFormat, Version: stateVersion,
-		Seed: s.config.Seed, Market: s.config.Market, MarketScale: s.config.MarketScale, APIKey: s.config.APIKey,
-		At: w.now, Until: until, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
+		Seed: s.config.Seed, Market: s.config.Market, APIKey: s.config.APIKey,
+		At: w.now, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
 		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices,
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-		Quirks: w.quirks.names(), Scheduled: w.scheduled,
+		Quirks: w.quirks.names(),
 	}
 	for _, t := range w.templates {
 		if t.Owner == ownerMe {
@@ -88,6 +85,55 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		saved.Offers[o.ID] = o.offerState
 	}
 	return saved, nil
+}
+
+// saveInterval is the minimum time between two saves, and so about what a killed simulator loses.
+const saveInterval = time.Second
+
+// keepSaved saves the state after requests, until the context ends.
+func (s *Simulator) keepSaved(ctx context.Context) {
+	ticker := time.NewTicker(saveInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if !s.unsaved.Swap(false) {
+				continue
+			}
+			if err := s.save(); err != nil {
+				s.log.Error("a change has happened, but is not saved", "error", err)
+			}
+		}
+	}
+}
+
+// save replaces the state file, if the simulator has one. The file is complete at any moment, even if the process is
+// killed. Only its owner can read it, because it contains the API key.
+func (s *Simulator) save() error {
+	if s.config.State == "" {
+		return nil
+	}
+	s.mu.Lock()
+	s.catchUp()
+	saved, err := s.snapshot()
+	var raw []byte
+	if err == nil {
+		raw, err = json.Marshal(saved)
+	}
+	s.mu.Unlock()
+	next := s.config.State + ".next"
+	if err == nil {
+		err = atomicfile.WriteNew(next, raw, false)
+	}
+	if err == nil {
+		err = atomicfile.Rename(next, s.config.State)
+	}
+	if err != nil {
+		return fmt.Errorf("state file: %w", err)
+	}
+	return nil
 }
 
 // readState reads a state file. It returns nil if there is none.
@@ -129,17 +175,12 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 	if len(c.Quirks) == 0 {
 		c.Quirks = saved.Quirks
 	}
-	c.APIKey, c.Seed, c.Market, c.MarketScale = saved.APIKey, saved.Seed, saved.Market, saved.MarketScale
+	c.APIKey, c.Seed, c.Market = saved.APIKey, saved.Seed, saved.Market
 	return c, nil
 }
 
 // restore sets the state of a state file.
 func (s *Simulator) restore(saved *savedState) error {
-	for _, at := range []time.Time{saved.Began, saved.At, saved.Until} {
-		if !validTime(at) {
-			return fmt.Errorf("%v is outside of simulated time", at)
-		}
-	}
 	w := emptyEngine(s.config, saved.At)
 	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
@@ -161,14 +202,8 @@ func (s *Simulator) restore(saved *savedState) error {
 	if err := w.restoreInstances(saved); err != nil {
 		return err
 	}
-	for _, p := range saved.Scheduled {
-		if w.findOffer(p.OfferID) == nil {
-			return fmt.Errorf("offer %s is missing", p.OfferID)
-		}
-		w.schedulePatch(p)
-	}
 	s.engine = w
-	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()
+	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults
 	s.setQuirks(s.config.Quirks)

@@ -3,12 +3,10 @@ package simulator_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,9 +42,18 @@ func withStateFile(file string) func(*simulator.Config) {
 	return func(c *simulator.Config) { c.State = file }
 }
 
-// restarted returns a simulator with the state file of one that was not closed.
+// save saves the state.
+func (api *client) save() {
+	api.t.Helper()
+	if err := api.Save(); err != nil {
+		api.t.Fatal(err)
+	}
+}
+
+// restarted returns a simulator with the saved state.
 func (api *client) restarted(file string) *client {
 	api.t.Helper()
+	api.save()
 	return newClient(api.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
@@ -58,7 +65,7 @@ func checkSame(t *testing.T, when string, api, other *client) {
 	}
 }
 
-func TestState_SurvivesKill(t *testing.T) {
+func TestState_SurvivesRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
 	api := newClient(t, withStateFile(file), moving)
@@ -95,73 +102,43 @@ func TestState_SurvivesKill(t *testing.T) {
 	back.withKey(issued.text("secret")).get("/me").want(200)
 }
 
-// TestState_SavedBeforeResponse restarts the simulator after each kind of change.
-func TestState_SavedBeforeResponse(t *testing.T) {
+// Faults and rate limits are saved, and a reset removes them.
+func TestState_FaultsAndReset(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
 	api := newClient(t, withStateFile(file))
-	id := api.runningInstance(nil).text("id")
-	for _, change := range []struct {
-		method, path string
-		body         any
-	}{
-		{"POST", "/control/clock", object{"advance_seconds": 90}},
-		{"PATCH", "/control/account", object{"balance_kop": 7_000_000}},
-		{"PATCH", "/control/offers/" + api.list("/offers")[1].text("id"), object{"available": false}},
-		{"PATCH", "/control/instances/" + id, object{"traffic_gb": 2.5}},
-		{"PATCH", "/api/v1/instances/" + id, object{"name": "other"}},
-		{"POST", "/api/v1/ssh-keys", object{"public_key": publicKey(1)}},
-		{"POST", "/api/v1/instances/" + id + "/stop", nil},
-	} {
-		if a := api.send(change.method, change.path, change.body); a.status/100 != 2 {
-			t.Fatalf("%v: %d %s", change, a.status, a.body)
-		}
-		checkSame(t, fmt.Sprint(change), api, api.restarted(file))
-	}
+	api.createInstance(nil)
 	api.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
 	api.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
+	api.save()
 	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := clientOf(t, back, testKey)
-	if a := b.get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
+	if a := clientOf(t, back, testKey).get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
 		t.Errorf("limit %v", a.header)
 	}
 	api.control("POST", "/reset", nil).want(200)
 	equal(t, "instances after a reset", len(api.restarted(file).list("/instances?status=all")), 0)
 }
 
-// TestState_RealClockDoesNotGoBack restarts a simulator with a fast clock without closing it.
-func TestState_RealClockDoesNotGoBack(t *testing.T) {
+// A server saves the state within seconds after a request, and when it is closed.
+func TestState_SavedByServer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	fast := func(c *simulator.Config) { c.Clock, c.TimeScale = simulator.ClockReal, 100_000 }
-	api := newClient(t, withStateFile(file), fast)
-	var seen time.Time
-	for range 50 {
-		a := api.get("/balance").want(200)
-		date, err := time.Parse(time.RFC1123, a.header.Get("Date"))
-		if err != nil || date.Before(seen) {
-			t.Fatalf("%v, %v after %v", err, date, seen)
-		}
-		seen = date
-		api = newClient(t, withStateFile(file), fast)
+	server := start(t, simulator.Config{Clock: simulator.ClockManual, APIKey: testKey, State: file})
+	api := clientOf(t, server.Simulator, testKey)
+	contains := func(id string) bool {
+		raw, err := atomicfile.ReadFile(file)
+		return err == nil && bytes.Contains(raw, []byte(id))
 	}
-	// A clock at its end stays there: a state file that covers future responses must not pass it.
-	api.Advance(clockEnd.Sub(api.Now()))
-	if now := newClient(t, withStateFile(file), fast).Now(); !now.Equal(clockEnd) {
-		t.Errorf("after a restart it is %v, want %v", now, clockEnd)
-	}
-}
-
-// TestState_ShownTimeIsSaved only reads: an advancing clock is a change, too.
-func TestState_ShownTimeIsSaved(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "simulator.json")
-	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Step = time.Minute })
-	for range 3 {
-		api.get("/gpus").want(200)
-		if seen, back := api.Now(), api.restarted(file).Now(); back.Before(seen) {
-			t.Errorf("after a restart it is %v, and it was %v", back, seen)
+	id := api.newSSHKey(1).text("id")
+	for deadline := time.Now().Add(time.Minute); !contains(id); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the state is not saved")
 		}
+	}
+	id = api.newSSHKey(2).text("id")
+	if err := server.Close(); err != nil || !contains(id) {
+		t.Errorf("after the close, %v, the file has the last key: %t", err, contains(id))
 	}
 }
 
@@ -180,7 +157,7 @@ func TestState_WrittenToNewFile(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201) // writes the file once
+	api.save()
 	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
 		t.Errorf("the link was followed: %q, %v", kept, err)
 	}
@@ -199,7 +176,7 @@ func checkPrivate(t *testing.T, file string) {
 func TestState_InvalidFiles(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.json")
-	newClient(t, withStateFile(good))
+	newClient(t, withStateFile(good)).save()
 	raw, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -233,9 +210,7 @@ func TestState_InvalidFiles(t *testing.T) {
 			""},
 		"lost offer": {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }),
 			"damaged", ""},
-		"after the end":   {altered(func(s map[string]any) { s["Until"] = "2200-01-01T00:00:01Z" }), "damaged", ""},
-		"before the time": {altered(func(s map[string]any) { s["Began"] = "0001-01-01T00:00:00Z" }), "damaged", ""},
-		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
+		"another key": {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
 	} {
 		file := filepath.Join(folder, "state.json")
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
@@ -249,33 +224,8 @@ func TestState_InvalidFiles(t *testing.T) {
 			t.Errorf("%s: the refused file was changed", name)
 		}
 	}
-	if _, err := simulator.New(simulator.Config{State: filepath.Join(folder, "no", "such",
-		"folder.json")}); err == nil {
+	noFolder := simulator.Config{State: filepath.Join(folder, "no", "such", "folder.json")}
+	if _, err := simulator.Start(t.Context(), noFolder); err == nil {
 		t.Error("a state file that cannot be written was accepted")
 	}
-	// If the file cannot be written, the response is an error.
-	api := newClient(t, withStateFile(filepath.Join(folder, "gone", "..", "later.json")))
-	if err := os.MkdirAll(filepath.Join(folder, "later.json.next", "in-the-way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	api.post("/ssh-keys", object{"public_key": publicKey(1)}).failsWith("internal")
-}
-
-// TestState_ConcurrentWrites writes concurrently. Each writer finds its change in the file after the response.
-func TestState_ConcurrentWrites(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "simulator.json")
-	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Clock, c.Wrap = simulator.ClockReal, nil })
-	var writers sync.WaitGroup
-	for n := range 20 {
-		writers.Go(func() {
-			for k := range 10 {
-				id := api.newSSHKey(1).text("id")
-				raw, err := atomicfile.ReadFile(file)
-				check(t, err == nil && bytes.Contains(raw, []byte(id)),
-					"writer %d: key %d is in a response and not in the file (%v)", n, k, err)
-			}
-		})
-	}
-	writers.Wait()
-	equal(t, "keys after a restart", len(api.restarted(file).list("/ssh-keys")), 200)
 }

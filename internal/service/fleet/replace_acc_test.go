@@ -183,7 +183,8 @@ const ready = `ready_when = { log_pattern = "^READY$" }`
 // Afterwards the fleet is like any other one.
 func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	t.Parallel()
-	env, provider := startLimited(t, 2)
+	p := new(acctest.Proxy)
+	env, provider := startLimited(t, 2, p.Option())
 	w := env.Workspace(provider + plain(2, 20, ready, `timeouts = { create = "3s" }`))
 	output, err := w.Try("apply", "-auto-approve", "-no-color")
 	if err == nil {
@@ -200,11 +201,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 			"!Instances have the names of members")
 		w.Run("apply", "-refresh-only", "-auto-approve")
 	}
-	for _, id := range before {
-		if err := env.SetInstance(id, simulator.InstancePatch{LogLine: new("READY")}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p.Set(acctest.Request("GET", "/instances/.*/logs").Do(acctest.SetField("lines", []string{"READY"})))
 	w.Configure(provider + plain(2, 20, ready))
 	w.Run("apply", "-auto-approve", "-no-color")
 	if now := members(w); len(now) != 2 || kept(before, now) != 2 {

@@ -2,8 +2,10 @@ package fleet_test
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // test runs steps, and checks that nothing is left at the end.
@@ -94,8 +95,15 @@ func TestAccFleet_onOutbid(t *testing.T) {
 
 // All or nothing: with capacity for 7 of 8, nothing is left. With wait_for_offer, the apply waits for the eighth.
 func TestAccFleet_allOrNothing(t *testing.T) {
-	env := acctest.Start(t)
+	p := new(acctest.Proxy)
+	env := acctest.Start(t, p.Option())
 	withheld := limitOffers(t, env, 7)
+	var lists atomic.Int64
+	release := acctest.Request("GET", "/offers").Do(acctest.Before(func(*http.Request) {
+		if lists.Add(1) == 4 { // while the apply waits
+			available(t, env, true, withheld[0])
+		}
+	}))
 	all := `allocation = "all"`
 	test(t, env,
 		resource.TestStep{
@@ -108,10 +116,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 				if err := env.NothingLeft("instances"); err != nil {
 					t.Fatal(err)
 				}
-				patch := simulator.OfferPatch{Available: new(true), After: 1}
-				if err := env.SetOffer(withheld[0], patch); err != nil {
-					t.Fatal(err)
-				}
+				p.Set(release)
 			},
 			Config: env.Config(config(8, all, `wait_for_offer = "1m"`)),
 			Check:  resource.TestCheckResourceAttr(address, "ready", "8"),

@@ -244,9 +244,10 @@ func TestCreate_KeyOfAnotherConfiguration(t *testing.T) {
 // An instance whose boot fails stays in the state with an error, so that the next apply replaces it.
 func TestCreate_FailedBoot(t *testing.T) {
 	t.Parallel()
-	env, tf, _ := start(t, nil)
-	offer, _ := cheapestOffer(env)
-	must(t, env.SetOffer(offer.ID, simulator.OfferPatch{FailBoots: new(true)}))
+	env, tf, p := start(t, nil)
+	p.Set(acctest.Request("POST", "/instances").Do(acctest.After(func(*http.Request) {
+		must(t, env.SetInstance(env.Overview().Instances[0].ID, simulator.InstancePatch{Status: new("failed")}))
+	})))
 	inst, diags := tf.apply(nil, configWithKey("a"))
 	expectDiags(t, "the apply", diags, "cannot be used", "next apply replaces", `status "failed"`, "end of its log")
 	if inst == nil || inst.Text("status") != "failed" {

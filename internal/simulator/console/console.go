@@ -3,10 +3,9 @@ package console
 import (
 	"embed"
 	"encoding/json"
-	"io"
+	"html/template"
 	"net/http"
 	"path"
-	"strconv"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -31,12 +30,24 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// Values of the header Content-Type.
-const (
-	typeHTML   = "text/html; charset=utf-8"
-	typeScript = "text/javascript; charset=utf-8"
-	typeStyle  = "text/css; charset=utf-8"
-)
+var pages = template.Must(template.ParseFS(files, "pages/*.html"))
+
+// view is the data of a page.
+type view struct {
+	Lang string // "en" or "ru"
+	Text texts
+	// Login is the login to decide, nil for none. EntersCode: without one, the page asks for its code.
+	Login      *Login
+	EntersCode bool
+	// Code is the entered user code. Message is the message to show.
+	Code    string
+	Message string
+}
+
+// contentTypes are the types of the assets. The registry of Windows can have others.
+var contentTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+}
 
 type console struct {
 	Options
@@ -63,10 +74,19 @@ func New(service Service, options Options) http.Handler {
 	})
 }
 
+// view returns the data of a page in the language that the browser prefers.
+func (c *console) view(r *http.Request) view {
+	if c.Russian(r.Header.Get("Accept-Language")) {
+		return view{Lang: "ru", Text: russian}
+	}
+	return view{Lang: "en", Text: english}
+}
+
 func (c *console) guarded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !c.Guard(r) {
-			c.message(w, r, http.StatusForbidden, c.text(r)["localOnly"])
+			v := c.view(r)
+			c.message(w, v, http.StatusForbidden, v.Text["localOnly"])
 			return
 		}
 		next(w, r)
@@ -74,22 +94,13 @@ func (c *console) guarded(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (c *console) dashboard(w http.ResponseWriter, r *http.Request) {
-	v := view{Lang: c.language(r), Text: c.text(r)}
-	c.write(w, http.StatusOK, typeHTML, v.fill(file("dashboard.html")))
+	c.show(w, http.StatusOK, "dashboard.html", c.view(r))
 }
 
 func (c *console) asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	content, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	kind := typeScript
-	if path.Ext(name) == ".css" {
-		kind = typeStyle
-	}
-	c.write(w, http.StatusOK, kind, string(content))
+	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
+	http.ServeFileFS(w, r, files, "assets/"+name)
 }
 
 func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
@@ -99,16 +110,16 @@ func (c *console) overview(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func (c *console) message(w http.ResponseWriter, r *http.Request, status int, message string) {
-	v := view{Lang: c.language(r), Text: c.text(r), Message: message}
-	c.write(w, status, typeHTML, v.fill(v.device()))
+// message shows a message on the page of logins.
+func (c *console) message(w http.ResponseWriter, v view, status int, message string) {
+	v.Message = message
+	c.show(w, status, "device.html", v)
 }
 
-func (c *console) write(w http.ResponseWriter, status int, kind, content string) {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+func (c *console) show(w http.ResponseWriter, status int, page string, v view) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	if _, err := io.WriteString(w, content); err != nil {
+	if err := pages.ExecuteTemplate(w, page, v); err != nil {
 		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +65,7 @@ func TestPages(t *testing.T) {
 		{"GET", "/console/assets/style.css", 200, "prefers-color-scheme: dark"},
 		{"GET", "/console/assets/../service.go", 307, ""},
 		{"GET", "/console/assets/service.go", 404, ""},
-		{"GET", "/console/assets/..%2Fpages%2Fdevice.html", 404, ""},
+		{"GET", "/console/assets/..%2Fpages%2Fdevice.html", 400, ""},
 		{"GET", "/device", 200, `name="code"`},
 		{"GET", "/device?code=ABCD-EFGH", 200, `value="approve"`},
 		{"GET", "/device?code=%3Cb%3E", 404, "No such &lt;code&gt;"},
@@ -107,22 +104,6 @@ func TestLogin_Errors(t *testing.T) {
 	}
 	if len(service.decided) != 2 {
 		t.Errorf("decided %v", service.decided)
-	}
-}
-
-// TestPages_ValuesAreInTextOrQuotes checks the places where the escaping of HTML is enough: not in scripts and styles.
-func TestPages_ValuesAreInTextOrQuotes(t *testing.T) {
-	unsafe := regexp.MustCompile(
-		`\s[\w-]+=\s*{{|<script[^>]*>[^<]|<style|\s(?:on\w+|style|srcdoc)\s*=|(?:href|src|action)="{{`)
-	files, err := filepath.Glob("pages/*.html")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if found := unsafe.Find(content); err != nil || found != nil {
-			t.Errorf("%s: %q, %v", file, found, err)
-		}
 	}
 }
 

@@ -11,51 +11,52 @@ const maxForm = 1 << 16 // bytes
 // showLogin shows the approval page. There is one account without a password: everyone who can open the page acts as
 // the owner of the account.
 func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
-	v := view{Lang: c.language(r), Text: c.text(r), EntersCode: true, Code: strings.TrimSpace(r.URL.Query().Get("code"))}
+	v := c.view(r)
+	v.EntersCode, v.Code = true, strings.TrimSpace(r.URL.Query().Get("code"))
 	status := http.StatusOK
 	if v.Code != "" {
 		login, err := c.service.Login(v.Code)
 		if err == nil {
 			v.Login = &login
 		} else {
-			status, v.Message = c.explain(r, err)
+			status, v.Message = c.explain(v, err)
 		}
 	}
-	c.write(w, status, typeHTML, v.fill(v.device()))
+	c.show(w, status, "device.html", v)
 }
 
 func (c *console) decideLogin(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	text := c.text(r)
+	v := c.view(r)
 	if http.NewCrossOriginProtection().Check(r) != nil { // a form of another site
-		c.message(w, r, http.StatusForbidden, text["stale"])
+		c.message(w, v, http.StatusForbidden, v.Text["stale"])
 		return
 	}
 	decision := r.PostFormValue("decision")
 	if decision != "approve" && decision != "deny" {
-		c.message(w, r, http.StatusUnprocessableEntity, text["stale"])
+		c.message(w, v, http.StatusUnprocessableEntity, v.Text["stale"])
 		return
 	}
 	if err := c.service.Decide(r.PostFormValue("code"), decision == "approve"); err != nil {
-		status, message := c.explain(r, err)
-		c.message(w, r, status, message)
+		status, message := c.explain(v, err)
+		c.message(w, v, status, message)
 		return
 	}
-	message := text["denied"]
+	message := v.Text["denied"]
 	if decision == "approve" {
-		message = text["approved"]
+		message = v.Text["approved"]
 	}
-	c.message(w, r, http.StatusOK, message)
+	c.message(w, v, http.StatusOK, message)
 }
 
 // explain returns the status and the message of an error.
-func (c *console) explain(r *http.Request, err error) (status int, message string) {
+func (c *console) explain(v view, err error) (status int, message string) {
 	refusal, ok := errors.AsType[*Refusal](err)
-	if !ok {
+	switch {
+	case !ok:
 		c.Log.Error("console: login", "error", err)
-		return http.StatusInternalServerError, c.text(r)["broken"]
-	}
-	if c.language(r) == "ru" {
+		return http.StatusInternalServerError, v.Text["broken"]
+	case v.Lang == "ru":
 		return refusal.Status, refusal.RU
 	}
 	return refusal.Status, refusal.EN

@@ -1,5 +1,8 @@
 package console
 
+// texts are the texts of the pages by name.
+type texts map[string]string
+
 var english = texts{
 	"title": "GPU rental simulator", "deviceTitle": "Device login",
 	"enter": "Enter the code that your terminal shows.",
@@ -31,13 +34,10 @@ var english = texts{
 	"access": "Access", "actions": "Actions", "bid": "bid", "stoppedPrice": "stopped", "billedNow": "now",
 	"noAddress": "no address yet", "copy": "Copy", "copyHelp": "Copy the SSH command", "copied": "Copied",
 	"notCopied": "The browser does not allow copying",
-	"hostAway":  "host is offline", "bootsFail": "boots fail", "more": "more servers",
-	"outbid": "Outbid", "outbidHelp": "Raise the market price above the bid",
+	"more":      "more servers",
+	"outbid":    "Outbid", "outbidHelp": "Raise the market price above the bid",
 	"failBoot": "Fail boot", "failBootHelp": "The boot ends in the status failed",
-	"hostGoes": "Host offline", "hostGoesHelp": "The server stops with the reason provider",
-	"hostBack": "Host online", "hostBackHelp": "The server can be started again",
 	"adminStop": "Stop as admin", "adminStopHelp": "The server stops with the reason admin",
-	"traffic": "10 GB of traffic", "trafficHelp": "Charge 10 GB of traffic",
 	"chart": "Balance over time", "rangeHour": "1 h", "rangeDay": "1 day", "rangeWeek": "1 week", "rangeAll": "All",
 	"ledger": "Ledger", "when": "When", "what": "What", "amount": "Amount",
 	"money": "Money", "topUp": "Top up 1,000 ₽",
@@ -58,10 +58,7 @@ var english = texts{
 	"s_destroyed": "destroyed", "s_failed": "failed", "s_outbid": "outbid",
 	"r_user": "by the user", "r_low_balance": "funds exhausted", "r_admin": "by an admin",
 	"r_provider": "host offline",
-	"t_topup":    "Top-up", "t_usage": "Usage", "t_bandwidth": "Traffic", "t_refund": "Refund",
-	"t_promo_grant":  "Promo",
-	"t_promo_expire": "Promo expired",
-	"t_adjustment":   "Adjustment", "t_writeoff": "Write-off", "t_reversal": "Reversal",
+	"t_topup":    "Top-up", "t_usage": "Usage", "t_promo_grant": "Promo", "t_adjustment": "Adjustment",
 	"on_demand": "on demand", "interruptible": "interruptible", "to": "desired:",
 }
 
@@ -96,13 +93,10 @@ var russian = texts{
 	"access": "Доступ", "actions": "Действия", "bid": "ставка", "stoppedPrice": "остановлен", "billedNow": "сейчас",
 	"noAddress": "адреса пока нет", "copy": "Копировать", "copyHelp": "Скопировать команду входа",
 	"copied": "Скопировано", "notCopied": "Браузер не даёт странице копировать",
-	"hostAway": "хост недоступен", "bootsFail": "запуски не удаются", "more": "серверов ещё не показано",
+	"more":   "серверов ещё не показано",
 	"outbid": "Перебить ставку", "outbidHelp": "Поднять цену рынка выше ставки: GPU отберут",
 	"failBoot": "Сбой запуска", "failBootHelp": "Сервер перейдёт в failed",
-	"hostGoes": "Убрать хост", "hostGoesHelp": "Хост пропадёт: сервер остановится с причиной provider",
-	"hostBack": "Вернуть хост", "hostBackHelp": "Хост снова на месте, сервер можно запустить",
 	"adminStop": "Остановить за администратора", "adminStopHelp": "Сервер остановится с причиной admin",
-	"traffic": "10 ГБ трафика", "trafficHelp": "Сервер израсходует 10 ГБ трафика, оплата сразу",
 	"chart": "Баланс во времени", "rangeHour": "1 ч", "rangeDay": "1 сутки", "rangeWeek": "1 неделя", "rangeAll": "Всё",
 	"ledger": "Операции", "when": "Когда", "what": "Что", "amount": "Сумма",
 	"money": "Деньги", "topUp": "Пополнить на 1 000 ₽",
@@ -124,8 +118,6 @@ var russian = texts{
 	"s_destroyed": "удалён", "s_failed": "сбой", "s_outbid": "перебит",
 	"r_user": "владельцем", "r_low_balance": "кончились деньги", "r_admin": "администратором",
 	"r_provider": "пропал хост",
-	"t_topup":    "Пополнение", "t_usage": "Работа", "t_bandwidth": "Трафик", "t_refund": "Возврат",
-	"t_promo_grant": "Бонус", "t_promo_expire": "Бонус сгорел",
-	"t_adjustment": "Корректировка", "t_writeoff": "Списание", "t_reversal": "Сторно",
+	"t_topup":    "Пополнение", "t_usage": "Работа", "t_promo_grant": "Бонус", "t_adjustment": "Корректировка",
 	"on_demand": "по требованию", "interruptible": "прерываемый", "to": "цель:",
 }

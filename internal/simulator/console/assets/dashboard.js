@@ -2,7 +2,7 @@
 
 import {Chart} from './chart.js';
 import {InstanceTable, setText} from './instances.js';
-import {formatHours, formatRubles, formatTime, lang, text} from './format.js';
+import {formatHours, formatRubles, formatTime, text} from './format.js';
 
 const POLL_MS = 1000, RETRY_MS = 3000, HOURS_PER_MONTH = 730;
 const $ = id => document.getElementById(id);
@@ -26,8 +26,7 @@ function toast(message, isError) {
 // control sends a request to the control API, shows the result, and polls the overview immediately.
 async function control(method, path, body) {
   try {
-    const headers = {'Accept-Language': lang};
-    if (body) headers['Content-Type'] = 'application/json';
+    const headers = body ? {'Content-Type': 'application/json'} : {};
     const response = await fetch('/control' + path, {method, headers, body: body && JSON.stringify(body)});
     if (response.ok) {
       toast(text.done);

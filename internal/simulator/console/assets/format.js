@@ -1,9 +1,8 @@
 // Formatters for money and time in the language of the page.
 
-export const lang = document.documentElement.lang;
-export const text = JSON.parse(document.getElementById('texts').content);
+export const text = JSON.parse(document.getElementById('texts').textContent);
 
-const russian = lang === 'ru';
+const russian = document.documentElement.lang === 'ru';
 
 // formatRubles formats an integer number of kopecks as rubles, without floating-point arithmetic.
 export function formatRubles(kopecks) {

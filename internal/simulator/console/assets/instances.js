@@ -20,14 +20,10 @@ export function setText(node, content) {
 // statusDetails returns details that the status does not contain.
 function statusDetails(instance) {
   const details = [];
-  if (!instance.online) details.push(text.hostAway);
-  if (instance.stop_reason && (instance.online || instance.stop_reason !== 'provider')) {
-    details.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
-  }
+  if (instance.stop_reason) details.push(text['r_' + instance.stop_reason] ?? instance.stop_reason);
   const {status, desired_state: desired} = instance;
   const changing = ['running', 'stopped'].includes(desired) && desired !== status;
   if (changing && !['failed', ...bootStatuses].includes(status)) details.push(`${text.to} ${text['s_' + desired]}`);
-  if (instance.fail_boots) details.push(text.bootsFail);
   return details.join(' · ');
 }
 
@@ -39,11 +35,8 @@ const actions = [
     name: 'failBoot', when: i => bootStatuses.includes(i.status),
     path: i => `/instances/${i.id}`, body: () => ({status: 'failed'}),
   },
-  {name: 'hostGoes', when: i => i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: false})},
-  {name: 'hostBack', when: i => !i.online, path: i => `/offers/${i.offer_id}`, body: () => ({online: true})},
   {name: 'adminStop', when: i => activeStatuses.includes(i.status), path: i => `/instances/${i.id}`,
     body: () => ({status: 'stopped', desired_state: 'stopped', stop_reason: 'admin'})},
-  {name: 'traffic', when: i => i.status === 'running', path: i => `/instances/${i.id}`, body: () => ({traffic_gb: 10})},
 ];
 
 class Row {
