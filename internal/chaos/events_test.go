@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -91,7 +92,7 @@ func (r *run) undoEvents() {
 		r.must(r.env.SetOffer(offer, simulator.OfferPatch{FailBoots: new(false)}))
 	}
 	r.offline, r.failing = nil, nil
-	r.must(r.env.SetQuirks())
+	r.env.SetQuirks()
 }
 
 // quirkPercent is the probability that a quirk is on.
@@ -100,16 +101,16 @@ const quirkPercent = 30
 // switchQuirks switches random quirks on and the others off.
 func (r *run) switchQuirks() {
 	var names []string
-	for _, quirk := range simulator.AllQuirks() {
+	for _, name := range quirks.Names() {
 		if r.quirkRNG.IntN(100) < quirkPercent {
-			names = append(names, quirk.Name)
+			names = append(names, name)
 		}
 	}
 	if slices.Contains(names, "limit-headers-absent") {
 		// After a 429, requests are then sent at the documented rate, and small pages take minutes.
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "small-pages" })
 	}
-	r.must(r.env.SetQuirks(names...))
+	r.env.SetQuirks(names...)
 	r.hadQuirks = r.hadQuirks || len(names) > 0
 	r.logf("--- quirks: %s", strings.Join(names, ", "))
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -61,11 +60,6 @@ func simulatorFlags(flags *flag.FlagSet, config *simulator.Config) {
 		"rate limiter: window, or bucket, which refills continuously")
 	flags.StringVar(&config.RateReset, "rate-reset", simulator.ResetSeconds,
 		"value of X-RateLimit-Reset: seconds until the reset, or epoch for a Unix time")
-	flags.Func("quirks", "unusual behaviours that the API document permits: a comma-separated list of names, or all; "+
-		"GET /control/quirks lists them", func(list string) error {
-		config.Quirks = strings.Split(list, ",")
-		return nil
-	})
 	flags.StringVar(&config.State, "state", "",
 		"file for all data, including the API key, across restarts; none by default")
 	flags.StringVar(&config.APIKey, "api-key", "",

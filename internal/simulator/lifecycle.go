@@ -31,8 +31,6 @@ func (e *engine) applyTransition(i *instance) {
 		e.logf(i, "The container exited with code 1 before it was ready")
 		i.Ahead = nil
 		e.setStatus(i, statusFailed)
-	case to == statusOutbid:
-		e.raisePriceAboveBid(i)
 	default:
 		e.setStatus(i, to)
 	}
@@ -60,7 +58,6 @@ func (e *engine) setStatus(i *instance, status string) {
 			e.outbid(i)
 			return
 		}
-		e.scheduleOutbid(i)
 	case statusStopping:
 		e.logf(i, "Stopping the container")
 	case statusStopped:
@@ -139,7 +136,7 @@ func (e *engine) start(i *instance) error {
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
-	price = e.quirkedPrice(quirkPriceMovesOnStart, i.offer, price)
+	price = e.config.Hooks.LockPrice(i.OfferID, true, price)
 	if err := e.requireFunds(price); err != nil {
 		return err
 	}

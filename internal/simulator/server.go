@@ -97,7 +97,6 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 			ReadTimeout:       time.Minute,
 			IdleTimeout:       2 * time.Minute,
 			MaxHeaderBytes:    64 << 10,
-			ConnContext:       countRequests,
 			BaseContext:       func(net.Listener) context.Context { return serving },
 			ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 		},

@@ -92,7 +92,6 @@ func (s *Simulator) resetState() {
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = s.config.newLimiter()
 	s.faults = newFaultInjector(s.config.Seed)
-	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
 }
 
@@ -159,8 +158,8 @@ func (s *Simulator) advance(d time.Duration) (time.Time, error) {
 	return s.Advance(d), nil
 }
 
-// Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,
-// without faults and requests. The API key and the time stay unchanged.
+// Reset restores the initial state of the seed: the account, the offers and the rate limits, without faults and
+// requests. The API key and the time stay unchanged.
 func (s *Simulator) Reset() error {
 	s.mu.Lock()
 	s.resetState()

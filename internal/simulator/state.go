@@ -51,8 +51,6 @@ type savedState struct {
 	PerKey, PerAddress int
 	Faults             []*activeFault
 	FaultDice          []byte
-	// Quirks are the names of the active quirks.
-	Quirks []string
 }
 
 // snapshot returns the state to save. The caller holds the lock.
@@ -74,7 +72,7 @@ func (s *Simulator) snapshot(until time.Time) (savedState, error) {
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-		Quirks: w.quirks.names(), Scheduled: w.scheduled,
+		Scheduled: w.scheduled,
 	}
 	for _, t := range w.templates {
 		if t.Owner == ownerMe {
@@ -126,9 +124,6 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 	if c.APIKey != "" && c.APIKey != saved.APIKey {
 		return c, fmt.Errorf("state file %s: belongs to another API key; give that one or none", c.State)
 	}
-	if len(c.Quirks) == 0 {
-		c.Quirks = saved.Quirks
-	}
 	c.APIKey, c.Seed, c.Market, c.MarketScale = saved.APIKey, saved.Seed, saved.Market, saved.MarketScale
 	return c, nil
 }
@@ -171,7 +166,6 @@ func (s *Simulator) restore(saved *savedState) error {
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, s.config.newLimiter()
 	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults
-	s.setQuirks(s.config.Quirks)
 	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
 }
 

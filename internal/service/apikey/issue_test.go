@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -27,7 +28,7 @@ func TestIssue_AllQuirks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			offset := time.Duration(int(seed)%3-1) * time.Hour
 			service, meta := newService(t, simulator.Config{
-				Seed: seed + 1, Quirks: []string{"all"}, Clock: simulator.ClockManual, Step: 10 * time.Second,
+				Seed: seed + 1, Hooks: quirks.New("all"), Clock: simulator.ClockManual, Step: 10 * time.Second,
 				Start: time.Now().Add(offset),
 			})
 			issued, err := issue(t.Context(), meta, jobKey)
@@ -95,7 +96,7 @@ var jobKey = rental.APIKeyCreate{Name: "job", Scopes: []string{"user:read"}, Exp
 func newService(t *testing.T, config simulator.Config) (*simulator.Simulator, *tfkit.Meta) {
 	t.Helper()
 	config.Market, config.APIKey = simulator.MarketStill, rentaltest.Key
-	service, err := simulator.New(config)
+	service, err := quirks.NewSimulator(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // listKeys returns the keys of the account without quirks.
 func listKeys(t *testing.T, service *simulator.Simulator) []rental.APIKey {
 	t.Helper()
-	ctx := simulator.WithoutQuirks(context.WithoutCancel(t.Context()))
+	ctx := quirks.Without(context.WithoutCancel(t.Context()))
 	req := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/api-keys", nil)
 	req.Header.Set("Authorization", "Bearer "+rentaltest.Key)
 	resp, err := rentaltest.Serve(service.Handler(), req)
