@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"time"
@@ -64,14 +63,17 @@ func (q *Set) createInstance(a *active, op *operation, service http.Handler) htt
 		}
 		refused := a.refuseOffer(op, r)
 		reply := record(service, w, r)
-		switch body := decode(reply.Body.Bytes()); {
+		switch {
 		case reply.Code == http.StatusNotFound && refused != nil:
 			refused.write(w)
 			return
-		case reply.Code == http.StatusCreated:
-			q.recordCreation(a, key, known, body, reply)
 		case reply.Code == http.StatusOK && known.first != nil && a.has(firstAnswerReplays):
 			reply.Body = bytes.NewBuffer(known.first)
+		case reply.Code < http.StatusMultipleChoices && known.id == "":
+			if reply.Code == http.StatusCreated && a.has(firstAnswerReplays) {
+				known.first = bytes.Clone(reply.Body.Bytes())
+			}
+			q.recordCreation(key, known, decode(reply.Body.Bytes()))
 		}
 		send(w, reply.Code, reply.Header(), reply.Body.Bytes())
 	})
@@ -84,23 +86,16 @@ func (q *Set) creation(key string) creation {
 	return q.creations[key]
 }
 
-func (q *Set) recordCreation(
-	a *active, key string, made creation, body map[string]any, reply *httptest.ResponseRecorder,
-) {
-	made.id = identifier(body)
-	if a.has(firstAnswerReplays) {
-		made.first = bytes.Clone(reply.Body.Bytes())
-	}
-	created, err := time.Parse(time.RFC3339Nano, fmt.Sprint(body["created_at"]))
-	if err != nil {
-		panic(err)
-	}
+// recordCreation records a new instance, or one whose first response was lost before it came here.
+func (q *Set) recordCreation(key string, made creation, instance map[string]any) {
+	made.id = identifier(instance)
+	at := q.simulator.Load().Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.creations[key] = made
-	q.createdAt[made.id] = created
+	q.createdAt[made.id] = at
 	q.instances = append(q.instances, made.id)
-	if body["type"] == "interruptible" {
+	if instance["type"] == "interruptible" {
 		q.beforeStart = append(q.beforeStart, made.id)
 	}
 }
@@ -161,7 +156,7 @@ func (res *response) billFailed() {
 	res.mu.Unlock()
 	burn, err := strconv.ParseInt(fmt.Sprint(res.content["burn_kop_h"]), 10, 64)
 	if err != nil {
-		panic(err)
+		return // a proxy of a test has removed it
 	}
 	for _, id := range instances {
 		if i := res.simulator.Load().Instance(id); i.Status == "failed" {

@@ -120,7 +120,7 @@ func encode(body any) []byte {
 	return out.Bytes()
 }
 
-// decode decodes a JSON object. Numbers keep their spelling.
+// decode decodes a JSON object; nil for anything else, which a proxy of a test can return. Numbers keep their spelling.
 func decode(body []byte) (object map[string]any) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -222,8 +222,8 @@ func (res *response) write(w http.ResponseWriter, reply *httptest.ResponseRecord
 		status, body = other.status, other.content()
 		header.Set("Content-Type", other.contentType())
 	}
-	if strings.HasPrefix(header.Get("Content-Type"), "application/json") {
-		res.status, res.content = status, decode(body)
+	if content := decode(body); content != nil && strings.HasPrefix(header.Get("Content-Type"), "application/json") {
+		res.status, res.content = status, content
 		for _, q := range table {
 			if q.change != nil && res.has(q.name) && (status < http.StatusMultipleChoices || q.name == unknownFields) {
 				q.change(res)

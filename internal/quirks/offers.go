@@ -126,7 +126,8 @@ func (res *response) findPhantom(service http.Handler, w http.ResponseWriter, r 
 		return nil
 	}
 	phantom := found[0].(map[string]any)
-	phantom["id"], phantom["available"] = phantom["id"].(string)+phantomSuffix, true
+	id := identifier(phantom) + phantomSuffix
+	phantom["id"], phantom["available"] = id, true
 	prices := object(phantom, "price")
 	for _, name := range []string{"on_demand_kop_h", "interruptible_kop_h"} {
 		if price, err := strconv.ParseInt(fmt.Sprint(prices[name]), 10, 64); err == nil {
@@ -135,6 +136,6 @@ func (res *response) findPhantom(service http.Handler, w http.ResponseWriter, r 
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	res.phantoms[phantom["id"].(string)] = phantom
+	res.phantoms[id] = phantom
 	return phantom
 }

@@ -9,7 +9,8 @@
 // responses to their creation. Two quirks of prices and the search for a phantom offer need the engine: the Set is also
 // the [simulator.Hooks] of its simulator.
 //
-// The seed of the simulator and the requests determine all quirks. POST /control/reset does not reset them.
+// The seed of the simulator and the requests determine all quirks. POST /control/reset does not reset them. The tests
+// are in the package simulator, with its client for plain HTTP.
 package quirks
 
 import (

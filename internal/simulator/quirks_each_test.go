@@ -466,6 +466,20 @@ func TestQuirk_GatewayErrors(t *testing.T) {
 	}
 }
 
+// The outcome of a failed creation without an idempotency key is unknown, so no quirk makes one fail.
+func TestQuirks_SpareCreationsWithoutKeys(t *testing.T) {
+	api := newClient(t, withQuirks("status-after-work", "gateway-errors"))
+	for path, body := range map[string]object{
+		"/ssh-keys":  {"public_key": publicKey(1)},
+		"/templates": {"name": "own", "image": "alpine:3.20"},
+		"/api-keys":  {"name": "k", "scopes": []string{"user:read"}},
+	} {
+		for range 15 {
+			equal(t, "status of POST "+path, api.try("POST", path, body).status, 201)
+		}
+	}
+}
+
 // After a cut on a used connection, the next new connection is cut, too. Otherwise the transport, which retries on a
 // new connection, would hide every cut.
 func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
