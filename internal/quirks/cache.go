@@ -2,6 +2,7 @@ package quirks
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -41,9 +42,10 @@ func (res *response) fromCache() *httptest.ResponseRecorder {
 	if !found || res.now.Sub(cached.at) >= cacheTime {
 		return nil
 	}
-	return &httptest.ResponseRecorder{
-		Code: http.StatusOK, HeaderMap: cached.header.Clone(), Body: bytes.NewBuffer(cached.body),
-	}
+	reply := httptest.NewRecorder()
+	maps.Copy(reply.Header(), cached.header)
+	reply.Body.Write(cached.body)
+	return reply
 }
 
 // cache keeps a successful response of the service for later requests.
