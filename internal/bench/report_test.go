@@ -26,15 +26,11 @@ type figure struct {
 
 func (r row) figures() []figure {
 	a, b := r.samples[0], r.samples[1]
-	figures := []figure{
+	return []figure{
 		{"wall time", [...]float64{a.wall.Seconds(), b.wall.Seconds()}, r.maxRatio},
 		{"CPU time", [...]float64{a.cpu.Seconds(), b.cpu.Seconds()}, 0},
+		{"wall time / ideal", [...]float64{a.wall.Seconds(), r.ideal().Seconds()}, r.maxIdeal},
 	}
-	if r.fleet {
-		ideal := figure{"wall time / ideal", [...]float64{a.wall.Seconds(), r.ideal().Seconds()}, r.maxIdeal}
-		figures = append(figures, ideal)
-	}
-	return figures
 }
 
 func (f figure) exceeded() bool { return f.maxRatio > 0 && f.values[0]/f.values[1] > f.maxRatio }
@@ -75,18 +71,13 @@ func guide(t *testing.T, rows []row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servers := "| scenario | requests | wall time | CPU time |\n|---|---:|---:|---:|\n"
-	fleets := "| scenario | requests | wall time | CPU time | wall time / ideal |\n|---|---:|---:|---:|---:|\n"
+	var lines string
 	for _, r := range rows {
-		if r.fleet {
-			fleets += r.String()
-		} else {
-			servers += r.String()
-		}
+		lines += r.String()
 	}
 	measured := fmt.Sprintf("Measured on %s with %s on %s/%s with %d processors.",
 		time.Now().UTC().Format(time.DateOnly), cli, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	return strings.NewReplacer("MEASURED", measured, "SERVERS\n", servers, "FLEETS\n", fleets).Replace(page)
+	return strings.NewReplacer("MEASURED", measured, "ROWS\n", lines).Replace(page)
 }
 
 func TestFigure(t *testing.T) {

@@ -1,9 +1,7 @@
 package handbook_test
 
 import (
-	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +20,7 @@ func TestSnippets_AllAreTested(t *testing.T) {
 	for _, page := range filesIn(t, inProject("docs"), ".md") {
 		name := filepath.Base(page)
 		_, followed := guides[name]
-		// The snippets of the error reference have placeholders.
-		if followed || name == "index.md" || name == errorReference || slices.Contains(simulatorGuides, name) {
+		if followed || name == "index.md" || slices.Contains(simulatorGuides, name) {
 			continue
 		}
 		for _, b := range parseSnippets(t, textOf(t, page)) {
@@ -31,23 +28,6 @@ func TestSnippets_AllAreTested(t *testing.T) {
 			if !signature && !strings.Contains(all.String(), "\x00"+strings.TrimSpace(b.text)+"\x00") {
 				t.Errorf("%s, line %d: no test runs the snippet, and no example equals it:\n%s", page, b.line, b.text)
 			}
-		}
-	}
-}
-
-// demoStep matches a step of the demo. Its groups are the name and what the CLI prints.
-var demoStep = regexp.MustCompile(`(?m)^step '?([a-z ]+?)'? '([^']+)'`)
-
-// The guide "Try it without spending" shows the steps of make demo, which compares what they print.
-func TestDemo_IsAsShown(t *testing.T) {
-	guide, story := readGuide(t, "try-without-spending.md"), textOf(t, inProject("internal/tools/demo/story.sh"))
-	steps := demoStep.FindAllStringSubmatch(story, -1)
-	if lines := strings.Count(story, "\nstep "); len(steps) != lines || lines < 6 {
-		t.Errorf("%d of %d steps were read", len(steps), lines)
-	}
-	for _, step := range steps {
-		if line := fmt.Sprintf("\n%-10s %s", step[1], step[2]); !strings.Contains(guide, line) {
-			t.Errorf("the guide has no line %q", line)
 		}
 	}
 }

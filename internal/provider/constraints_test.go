@@ -50,7 +50,7 @@ var constraints = []constraint{
 }
 
 // replacedByPlan are the types whose ModifyPlan replaces them.
-var replacedByPlan = []string{"*instance.instanceResource.", "*sshkey.keyResource."}
+var replacedByPlan = []string{"*instance.instanceResource.", "*fleet.fleetResource.", "*sshkey.keyResource."}
 
 // The description of each attribute contains its bounds, its valid values and its default, and states whether a change
 // forces a replacement. It states nothing that the schema lacks. The kinds of schemas have no common exported

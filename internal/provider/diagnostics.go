@@ -10,21 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryProtocolData    = "Protocol data not written"
-	summaryFrameDumps      = "Debug setting would log API keys"
-	summaryUnknownLanguage = "Unknown language"
-	summaryUnusableConfig  = "Cannot use the provider configuration"
-	summaryNoAddressForKey = "Missing address of the service for the key in GPURENT_API_KEY"
-	summaryNoAddress       = "Missing address of the service"
-	summaryCredentialsFile = "Cannot use the credentials file"
-	summaryOtherKey        = "API key from %s used"
-	summaryUnknownAtApply  = "Provider configuration is unknown at apply"
-)
-
 func addProtocolDataWithheld(diags *diag.Diagnostics) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryProtocolData), "The environment variable "+envProtoDataDir+" is set. "+
+	tfkit.AddWarning(diags, "Protocol data not written", "The environment variable "+envProtoDataDir+" is set. "+
 		"The provider ignores it, because the files would contain API keys and other secrets. "+
 		"Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
 }
@@ -32,14 +19,14 @@ func addProtocolDataWithheld(diags *diag.Diagnostics) {
 // addFrameDumps reports that the CLI would log the provider configuration. The detail has no final period, because the
 // CLIs quote it in a sentence.
 func addFrameDumps(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryFrameDumps),
+	tfkit.AddError(diags, "Debug setting would log API keys",
 		"The environment variable "+envGODEBUG+" contains "+frameDumps+". "+
 			"With it, Terraform and OpenTofu can log what they send to providers, API keys included. "+
 			"Unset it. TF_LOG_PROVIDER=DEBUG logs every request without secrets")
 }
 
 func addUnknownLanguage(diags *diag.Diagnostics, language string) {
-	tfkit.AddAttributeError(diags, path.Root("language"), tfkit.Summaryf(summaryUnknownLanguage),
+	tfkit.AddAttributeError(diags, path.Root("language"), "Unknown language",
 		tfkit.Textf("The environment variable %s is %q. Valid values: %s.",
 			tfkit.Text(envLanguage), language, strings.Join(languages, ", ")))
 }
@@ -50,37 +37,37 @@ func addUnusableConfig(diags *diag.Diagnostics, address, key setting, err error)
 	if _, addressErr := rental.New(rental.Config{BaseURL: address.value}); addressErr == nil {
 		argument, source = "api_key", key.source
 	}
-	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Summaryf(summaryUnusableConfig), tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root(argument), "Cannot use the provider configuration", tfkit.Textf(
 		"The value of %s comes from %s: %s. Correct it there, and run again.", argument, source, err))
 }
 
 func addNoAddressForKey(diags *diag.Diagnostics) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryNoAddressForKey),
+	tfkit.AddAttributeError(diags, path.Root("base_url"), "Missing address of the service for the key in GPURENT_API_KEY",
 		"The provider does not send this key to the address in the credentials file, which may be that of another service. "+
 			"Set "+EnvBaseURL+" or the provider argument base_url to the address of the service that issued the key, or unset "+
 			EnvAPIKey+" to use the login in the credentials file.")
 }
 
 func addNoAddress(diags *diag.Diagnostics, location string) {
-	tfkit.AddAttributeError(diags, path.Root("base_url"), tfkit.Summaryf(summaryNoAddress),
+	tfkit.AddAttributeError(diags, path.Root("base_url"), "Missing address of the service",
 		tfkit.Textf("Set it in one of three ways: the provider argument base_url, the environment variable %s, or the "+
 			"credentials file (%s), which \"terraform-provider-gpurent login\" writes.", tfkit.Text(EnvBaseURL), location))
 }
 
 func addCredentialsFile(diags *diag.Diagnostics, err error) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCredentialsFile), tfkit.Textf("%s.", err))
+	tfkit.AddError(diags, "Cannot use the credentials file", tfkit.Textf("%s.", err))
 }
 
 // addOtherKey warns that an apply has used the key of another source than api_key.
 func addOtherKey(diags *diag.Diagnostics, source tfkit.Text) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherKey, source), tfkit.Textf("The provider argument api_key depends "+
-		"on a resource that does not exist, such as an API key that has expired. This apply uses the key from %s instead. "+
-		"Check that it is of the same account.", source))
+	tfkit.AddWarning(diags, tfkit.Textf("API key from %s used", source),
+		tfkit.Textf("The provider argument api_key depends on a resource that does not exist, such as an API key that has "+
+			"expired. This apply uses the key from %s instead. Check that it is of the same account.", source))
 }
 
 // addUnknownAtApply reports that an apply has no address or no key.
 func addUnknownAtApply(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryUnknownAtApply), "The provider argument base_url or api_key "+
+	tfkit.AddError(diags, "Provider configuration is unknown at apply", "The provider argument base_url or api_key "+
 		"depends on a resource that does not exist, such as an API key that has expired, and there is no other key. Nothing "+
 		"was changed. First apply that resource with -target. Or set base_url to the address of the service, and "+EnvAPIKey+
 		" to a key of the same account. Then run again.")

@@ -12,8 +12,8 @@ import (
 
 // Errors of Parse. They do not contain the line, which can be a private key.
 var (
-	ErrPrivate = errors.New("this is a private key. Use the public key (the .pub file). A private key must never " +
-		"leave your machine")
+	ErrPrivate = errors.New("this is a private key. Use the public key (the .pub file). If this " +
+		"private key was committed or logged, replace it")
 	ErrNotKey      = errors.New("this is not a line of a public key file, such as \"ssh-ed25519 AAAA… comment\"")
 	ErrManyLines   = errors.New("this is more than one line. Use a single line of a public key file")
 	ErrOptions     = errors.New("this line has options before the key, as in authorized_keys. Use the key without options")

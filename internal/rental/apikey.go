@@ -70,8 +70,8 @@ func (c *Client) ListAPIKeys(ctx context.Context, options ListOptions) iter.Seq2
 	return list[APIKey](ctx, c, request{path: []string{"api-keys"}, scope: ScopeUserRead}, options)
 }
 
-// CreateAPIKey creates a key. Scope: user:write. The API has no idempotency key for it: after IsOutcomeUnknown, list
-// the keys and delete a new one, because its secret is lost.
+// CreateAPIKey creates a key. Scope: user:write. The API has no idempotency key for it: after IsOutcomeUnknown, a
+// key can exist whose secret is lost.
 func (c *Client) CreateAPIKey(ctx context.Context, key APIKeyCreate) (APIKeyCreated, error) {
 	return fetch[APIKeyCreated](ctx, c, request{
 		method: http.MethodPost, path: []string{"api-keys"}, scope: ScopeUserWrite, body: key, idempotency: notIdempotent,

@@ -9,8 +9,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-const summaryEmailNotVerified = "E-mail address is not verified"
-
 // CheckAccount reports an error if the e-mail address of the account is not verified, because the API then refuses
 // every rental. It reports nothing if the API key may not read the account, or if the API omits the field. replaces
 // reports that the creation replaces an instance: then an account that cannot be read is an error, too.
@@ -23,7 +21,7 @@ func CheckAccount(ctx context.Context, meta *tfkit.Meta, replaces bool, diags *d
 	case err != nil:
 		meta.WarnUnchecked(err, diags) // the API checks the request at apply
 	case user.EmailVerified != nil && !*user.EmailVerified:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryEmailNotVerified), "The API refuses every rental until the e-mail "+
+		tfkit.AddError(diags, "E-mail address is not verified", "The API refuses every rental until the e-mail "+
 			"address of the account is verified. Nothing was rented or destroyed. Confirm the address in the service's "+
 			"console, then run again.")
 	}

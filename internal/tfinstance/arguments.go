@@ -49,28 +49,27 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 	return map[string]schema.Attribute{
 		"template": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "Slug of the template that an instance starts from. Must not be empty." + replaces,
+			MarkdownDescription: "Slug of the template. Must not be empty." + replaces,
 			Validators:          []validator.String{tfkit.NotEmpty()},
 		},
 		"disk_gb": schema.Int64Attribute{
 			Required: true,
-			MarkdownDescription: "Disk size of an instance in GB. Must be between 10 and 2000, and not below `min_disk_gb` " +
-				"of the template." + replaces,
+			MarkdownDescription: "Disk size in GB. Must be between 10 and 2000, and at least `min_disk_gb` of the template." +
+				replaces,
 			Validators: []validator.Int64{int64validator.Between(minDiskGB, maxDiskGB)},
 		},
 		"type": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(string(rental.OnDemand)),
-			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` (outbid when the market price " +
-				"rises above the bid). Defaults to `on_demand`." + replaces,
+			MarkdownDescription: "Rental type. Valid values: `on_demand`, `interruptible` ([can be " +
+				"outbid](../guides/interruptible-servers.md)). Defaults to `on_demand`." + replaces,
 			Validators: []validator.String{tfkit.OneOf(string(rental.OnDemand), string(rental.Interruptible))},
 		},
 		"ssh_key_ids": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Ids of the SSH keys to attach to new instances, such as `[gpurent_ssh_key.me.id]`. " +
-				"Defaults to all keys that the account has when the instance is rented. If the same apply creates a key, " +
-				"reference it: otherwise the instance may be rented before the key exists. `[]` attaches none. Up to 10 ids. " +
-				"Ids must not be empty." + keysChange,
+			MarkdownDescription: "Ids of the SSH keys of new instances, such as `[gpurent_ssh_key.me.id]`. `[]` attaches " +
+				"none. Defaults to all keys that the account has at the rental: reference a key that the same apply creates. " +
+				"Up to 10 ids. Ids must not be empty." + keysChange,
 			Validators: []validator.Set{
 				setvalidator.SizeAtMost(maxSSHKeys), tfkit.Elements(tfkit.NotEmpty()),
 			},
@@ -78,25 +77,23 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 		"desired_state": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(string(rental.DesiredRunning)),
-			MarkdownDescription: "Desired state after an apply. Valid values: `running`, `stopped` (only the disk is " +
-				"billed). Defaults to `running`. Changed in place.",
+			MarkdownDescription: "Desired state. Valid values: `running`, `stopped` (only the disk is billed). Defaults to " +
+				"`running`.",
 			Validators: []validator.String{tfkit.OneOf(string(rental.DesiredRunning), string(rental.DesiredStopped))},
 		},
 		"on_outbid": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(DefaultOnOutbid),
 			MarkdownDescription: "Policy for an interruptible instance that was outbid. Valid values: `restart` (places a " +
-				"new bid within the price caps), `keep` (leaves it outbid), `replace` (rents another instance). Defaults to " +
-				"`restart`. Changed in place.",
+				"new bid), `keep` (leaves it outbid), `replace` (rents another instance). Defaults to `restart`.",
 			Validators: []validator.String{tfkit.OneOf(
 				string(lifecycle.OutbidRestart), string(lifecycle.OutbidKeep), string(lifecycle.OutbidReplace),
 			)},
 		},
 		"max_price_kop_h": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "Maximum price of a whole server for its `type` in kopecks per hour, without disk beyond " +
-				"the base disk of the offer. Must be at least 1. No maximum by default. Applies to every creation, start and " +
-				"new bid.",
+			MarkdownDescription: "Maximum price of a whole server in kopecks per hour, without extra disk. Must be at least " +
+				"1. No maximum by default. Applies to every creation, start and new bid.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"ready_when": readyWhenAttribute(),
@@ -107,9 +104,8 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 func ImageAttribute(replaces string) schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only the " +
-			"image of that template, which is the default. Must not be empty." + replaces +
-			" Another spelling of the same image is not a change.",
+		MarkdownDescription: "Container image. With `template = \"custom\"`, any image. With another template, only " +
+			"its own image, which is the default. Must not be empty." + replaces,
 		Validators:    []validator.String{tfkit.NotEmpty()},
 		PlanModifiers: []planmodifier.String{sameImage{}},
 	}

@@ -7,8 +7,7 @@ import (
 )
 
 // RentedOfferID describes the id of the rented offer, in an instance and in a member of a fleet.
-const RentedOfferID = "Id of the rented offer. Null after an import, and if an apply recovered the instance of an " +
-	"earlier run, because the API does not return it."
+const RentedOfferID = "Id of the rented offer. Null after an import or a recovery."
 
 // Attributes are the computed attributes of an instance, which the resource and the data sources share.
 func Attributes() map[string]schema.Attribute {
@@ -29,15 +28,14 @@ func Attributes() map[string]schema.Attribute {
 		}),
 		"country": tfkit.ComputedString("Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns " +
 			"none."),
-		"price": object("Prices of the instance, locked at the creation. A new bid can change "+
-			"them.", map[string]schema.Attribute{
+		"price": object("Prices of the instance. A new bid can change them.", map[string]schema.Attribute{
 			"running_kop_h":  tfkit.ComputedInt64("Price while the instance runs, in kopecks per hour."),
 			"stopped_kop_h":  tfkit.ComputedInt64("Price while the instance is stopped, in kopecks per hour: only the disk."),
 			"traffic_kop_gb": tfkit.ComputedInt64("Price of traffic in kopecks per GB."),
 		}),
 		"ssh": object(
-			"SSH login of the instance. Never null: its attributes are null until the port is assigned, and while the "+
-				"API returns none, for example for a stopped instance.",
+			"SSH login of the instance. Never null: its attributes are null while the instance has no address, for "+
+				"example while it is stopped.",
 			map[string]schema.Attribute{
 				"host":    tfkit.ComputedString("Host name or IP address of the SSH server."),
 				"port":    tfkit.ComputedInt64("TCP port of the SSH server."),
@@ -54,7 +52,6 @@ func Attributes() map[string]schema.Attribute {
 			}},
 		},
 		"created_at": tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),
-		"started_at": tfkit.ComputedString("Time when the instance first ran, RFC 3339 in UTC. Null until the instance " +
-			"has run."),
+		"started_at": tfkit.ComputedString("Time when the instance first ran, RFC 3339 in UTC. Null until then."),
 	}
 }

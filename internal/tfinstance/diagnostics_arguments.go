@@ -11,18 +11,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryWaitTooLong     = "wait_for_offer exceeds a timeout"
-	summaryNotAPattern     = "Invalid regular expression"
-	summaryUnknownGPU      = "No such GPU model"
-	summaryRunningAboveCap = "Running instances cost more than max_price_kop_h"
-)
-
 // CheckWait warns if a timeout, the argument with that name, ends before wait_for_offer.
 func (a Arguments) CheckWait(diags *diag.Diagnostics, argument tfkit.Text, timeout time.Duration) {
 	if a.Wait() > 0 && timeout <= a.Wait() {
-		tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), tfkit.Summaryf(summaryWaitTooLong), argument+" is not "+
+		tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), "wait_for_offer exceeds a timeout", argument+" is not "+
 			"longer than wait_for_offer. Raise it, or remove it: the default contains the wait.")
 	}
 }
@@ -43,14 +35,14 @@ func WarnAboveCap(diags *diag.Diagnostics, limit int64, instances []rental.Insta
 	if len(above) == 0 {
 		return
 	}
-	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), tfkit.Summaryf(summaryRunningAboveCap), tfkit.Textf(
-		"These instances cost %s without disks, and the cap is %s: %s. The cap applies when an instance is created or "+
-			"started, so this apply does not stop them. Set desired_state = \"stopped\", destroy them, or raise "+
+	tfkit.AddAttributeWarning(diags, path.Root("max_price_kop_h"), "Running instances cost more than max_price_kop_h",
+		tfkit.Textf("These instances cost %s without disks, and the cap is %s: %s. The cap applies when an instance is "+
+			"created or started, so this apply does not stop them. Set desired_state = \"stopped\", destroy them, or raise "+
 			"max_price_kop_h.", tfkit.HourlyRubles(total), tfkit.PerHour(limit), above))
 }
 
 func addNotAPattern(diags *diag.Diagnostics, at path.Path, reason syntax.ErrorCode) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAPattern), tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, "Invalid regular expression", tfkit.Textf(
 		"The value of %s: %s. The syntax is that of RE2, as in the function regex of Terraform: without lookarounds and "+
 			"backreferences.", at.String(), string(reason)))
 }
@@ -58,7 +50,7 @@ func addNotAPattern(diags *diag.Diagnostics, at path.Path, reason syntax.ErrorCo
 // addUnknownGPUs warns of a number of slugs that the API does not list. It does not print them: a message contains no
 // value of an argument, because that may be sensitive.
 func addUnknownGPUs(diags *diag.Diagnostics, at path.Path, unknown, all int) {
-	tfkit.AddAttributeWarning(diags, at, tfkit.Summaryf(summaryUnknownGPU), tfkit.Textf("Slugs in %s that are no GPU "+
+	tfkit.AddAttributeWarning(diags, at, "No such GPU model", tfkit.Textf("Slugs in %s that are no GPU "+
 		"model: %d of %d. The list of models of the API does not contain them, and it includes models without an offer. "+
 		"The data source gpurent_gpus lists all models.", at.String(), unknown, all))
 }

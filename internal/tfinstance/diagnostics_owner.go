@@ -12,12 +12,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryTwoObjects   = "Instance %s is in the state twice"
-	summaryKeptForOther = "Instances were kept for another resource"
-)
-
 // Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
 // first one that another object has, too. A planned destruction may follow a creation of the same apply that has taken
 // the instances: then Delete keeps them.
@@ -50,7 +44,7 @@ func AddTwoObjects(diags *diag.Diagnostics, id string, one, other lifecycle.Obje
 		text += tfkit.Textf("`terraform state list -id=%s` prints both addresses. If it prints one, state rm removes both "+
 			"objects: then add this block with the address, and plan again:\n\n", tfkit.Text(key)) + block
 	}
-	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Summaryf(summaryTwoObjects, id), text)
+	tfkit.AddAttributeError(diags, path.Root("id"), tfkit.Textf("Instance %s is in the state twice", id), text)
 }
 
 func objectText(other lifecycle.Object) tfkit.Text {
@@ -66,9 +60,10 @@ func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
 	if len(ids) == 0 {
 		return
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryKeptForOther), tfkit.Textf("Another resource of this run has %s. They "+
-		"were not changed or destroyed, and do not belong to this resource any more. If you rename a resource, add a moved "+
-		"block. With create_before_destroy, change the key with each replacement.", ids))
+	tfkit.AddWarning(diags, "Instances were kept for another resource",
+		tfkit.Textf("Another resource of this run has %s. They were not changed or destroyed, and do not belong to this "+
+			"resource any more. If you rename a resource, add a moved block. With create_before_destroy, change the key with "+
+			"each replacement.", ids))
 }
 
 // NotLostText describes an instance that was rented before under the key, and why it may belong to another state.

@@ -7,11 +7,10 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
+// Summaries that several diagnostics share.
 const (
 	summaryInsufficientBalance = "Insufficient balance for this plan"
 	summaryBurnLimit           = "Burn rate would exceed max_burn_kop_h"
-	summaryBalanceUnchecked    = "Cannot check the balance"
 )
 
 // AddSpendingProblems reports the problems of a spending check. notStarted is a sentence, such as "Nothing was
@@ -22,17 +21,17 @@ func AddSpendingProblems(diags *diag.Diagnostics, problems []*failure.Error, not
 		case failure.NotEnoughFunds:
 			text := missingFundsText(problem)
 			if problem.Warning {
-				tfkit.AddWarning(diags, tfkit.Summaryf(summaryInsufficientBalance), text)
+				tfkit.AddWarning(diags, summaryInsufficientBalance, text)
 			} else {
-				tfkit.AddError(diags, tfkit.Summaryf(summaryInsufficientBalance), text+" "+notStarted)
+				tfkit.AddError(diags, summaryInsufficientBalance, text+" "+notStarted)
 			}
 		case failure.AboveLimit:
 			text := SpendingErrorText(problem)
 			if problem.Warning {
-				tfkit.AddWarning(diags, tfkit.Summaryf(summaryBurnLimit), text+" The apply compares again right before the "+
+				tfkit.AddWarning(diags, summaryBurnLimit, text+" The apply compares again right before the "+
 					"request, and rents or starts nothing above the limit.")
 			} else {
-				tfkit.AddError(diags, tfkit.Summaryf(summaryBurnLimit), text+" "+notStarted+" Start less, stop or destroy "+
+				tfkit.AddError(diags, summaryBurnLimit, text+" "+notStarted+" Start less, stop or destroy "+
 					"something first, or raise the limit.")
 			}
 		case failure.AccountUnreadable:
@@ -65,6 +64,6 @@ func addUnreadableAccount(diags *diag.Diagnostics, problem *failure.Error) {
 		tfkit.AddAPIError(diags, "check the spending limits", problem.Err)
 		return
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryBalanceUnchecked), tfkit.ErrorDetail(problem.Err)+
+	tfkit.AddWarning(diags, "Cannot check the balance", tfkit.ErrorDetail(problem.Err)+
 		"\n\nThe plan continues without this check. To turn it off, set spending.require_funds = \"off\".")
 }

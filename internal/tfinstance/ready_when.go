@@ -19,25 +19,23 @@ import (
 func readyWhenAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Additional conditions for readiness: an apply that creates or starts an instance waits " +
-			"until they are met. No conditions by default: the apply waits until the instance runs and has its addresses. A " +
-			"change of the conditions alone checks nothing. Changed in place.",
+		MarkdownDescription: "[Conditions](../guides/getting-capacity.md#wait-until-a-server-can-be-used) that must be met " +
+			"before an apply that creates or starts an instance ends. None by default.",
 		Attributes: map[string]schema.Attribute{
 			"ssh_reachable": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether to wait until the SSH server accepts a connection from the machine that runs " +
-					"Terraform, and sends its version. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait until the SSH server answers the machine that runs Terraform. Defaults " +
+					"to `false`.",
 			},
 			"urls_reachable": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether to wait until each page in `urls` responds to the machine that runs Terraform " +
-					"with an HTTP status below 500. A page with an invalid certificate does not count. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait until each page in `urls` responds to the machine that runs Terraform, " +
+					"with a valid certificate and an HTTP status below 500. Defaults to `false`.",
 			},
 			"log_pattern": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Regular expression (RE2 syntax) that a line of the startup log must match, such as " +
-					"`^READY$`. The provider reads the last 1000 lines, each log at most twice a minute and all logs " +
-					"together at most 30 times a minute. Must not be empty. No pattern by default.",
+				MarkdownDescription: "Regular expression (RE2 syntax) that one of the last 1000 lines of the startup log must " +
+					"match, such as `^READY$`. Must not be empty. No pattern by default.",
 				Validators: []validator.String{tfkit.NotEmpty(), regularExpression},
 			},
 		},

@@ -13,12 +13,12 @@ import (
 // Timeouts is the attribute timeouts, with descriptions, which the library omits, and without negative durations, which
 // it accepts. The texts are the defaults of the operations.
 func Timeouts(ctx context.Context, create, update, destroy string) schema.Attribute {
-	const format = ", as a Go duration such as `45m` or `1h30m`. Defaults to "
+	const format = ", as a Go duration such as `45m`. Defaults to "
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the wait for offers and for the instances to be ready" +
+		CreateDescription: "Timeout of a creation, including the waits for offers and for readiness" +
 			format + create + ".",
-		UpdateDescription: "Timeout of an update that starts, stops or rents instances, or waits for them" + format +
+		UpdateDescription: "Timeout of an update" + format +
 			update + ".",
 		DeleteDescription: "Timeout of a destruction" + format + destroy + ".",
 	})
@@ -26,8 +26,7 @@ func Timeouts(ctx context.Context, create, update, destroy string) schema.Attrib
 	if !ok {
 		return attribute
 	}
-	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block: `timeouts = { create = " +
-		"\"45m\" }`."
+	nested.MarkdownDescription = "Timeouts of the operations. An attribute, not a block."
 	for name, argument := range nested.Attributes {
 		if duration, ok := argument.(schema.StringAttribute); ok {
 			duration.Validators = []validator.String{tfkit.Duration()}

@@ -7,45 +7,30 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryCannot        = "Cannot %s"
-	summaryKeyRejected   = "API key rejected"
-	summaryConfigUnknown = "Provider configuration is unknown"
-	summaryMissingKey    = "Missing API key"
-	summaryEmptyImportID = "Empty import id"
-	summaryNotRefreshed  = "Not refreshed"
-	summarySkipped       = "Some %s cannot be read"
-	summarySeveralWith   = "Several %ss have this %s"
-	summaryNoneWith      = "No %s with this %s"
-	summaryOtherOrigin   = "Cannot find %s in this account"
-	summaryMissing       = "Object no longer exists"
-	summaryUnchecked     = "New resources were not checked"
-	summaryInvalidValue  = "Invalid Attribute Value"
-)
+const summaryOtherOrigin = "Cannot find %s in this account"
 
 // addConfigUnknown reports that an operation needs a provider configuration that is not known yet.
 func addConfigUnknown(diags *diag.Diagnostics) {
-	AddError(diags, Summaryf(summaryConfigUnknown),
+	AddError(diags, "Provider configuration is unknown",
 		"base_url or api_key of the provider depends on a resource that this run has not created yet, so that no request "+
 			"can be sent. First apply that resource with -target. Or add it to depends_on of the data source, or use it in an "+
 			"argument of the ephemeral resource: then the apply reads or opens it later.")
 }
 
 func addMissingKey(diags *diag.Diagnostics) {
-	AddError(diags, Summaryf(summaryMissingKey),
+	AddError(diags, "Missing API key",
 		"This needs an API key. Log in with \"terraform-provider-gpurent login\". Or "+
 			"create a key in the service's console, and set the environment variable GPURENT_API_KEY or the provider argument "+
 			"api_key.")
 }
 
 func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
-	AddError(diags, Summaryf(summaryEmptyImportID),
+	AddError(diags, "Empty import id",
 		Textf("To import a gpurent_%s, set the id of an existing one. The given id is empty. No request was sent.", typeName))
 }
 
 func addNotRefreshed(diags *diag.Diagnostics) {
-	AddWarning(diags, Summaryf(summaryNotRefreshed),
+	AddWarning(diags, "Not refreshed",
 		"base_url or api_key of the provider depends on a resource that this run "+
 			"has not created yet, so the object was not read. The plan uses the values of the state. Nothing to do: the next "+
 			"plan reads it.")
@@ -53,13 +38,13 @@ func addNotRefreshed(diags *diag.Diagnostics) {
 
 // addUnknownOrigin reports that an object was not found, and that the state does not contain its account.
 func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
-	AddError(diags, Summaryf(summaryOtherOrigin, what), "The state does not contain the account in which it was created. "+
+	AddError(diags, Textf(summaryOtherOrigin, what), "The state does not contain the account in which it was created. "+
 		originAdvice)
 }
 
 // originAdvice is what to do about an object that may belong to another account.
 const originAdvice = "It may still exist and be billed, so it stays in the state. Set the API key and base_url of " +
-	"its account, then run again. If it is gone, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
+	"its account, then run again. If it is gone, run `terraform state rm ADDRESS`."
 
 // addOtherOrigin reports that an object was created in another account, or at another address, than the API key and the
 // address of this run belong to.
@@ -69,7 +54,7 @@ func addOtherOrigin(diags *diag.Diagnostics, what Text, created, now Origin) {
 		text = Textf("It belongs to the account %s, and the API key of this run to the account %s.", created.AccountID,
 			now.AccountID)
 	}
-	AddError(diags, Summaryf(summaryOtherOrigin, what), text+" "+originAdvice)
+	AddError(diags, Textf(summaryOtherOrigin, what), text+" "+originAdvice)
 }
 
 // addOtherKey reports that an object was not found with another API key than the last one, and that the scope user:read
@@ -80,32 +65,33 @@ func addOtherKey(diags *diag.Diagnostics, what Text, now Origin) {
 		lacks = "and lacks the scope user:read, so the accounts of both keys cannot be compared. Add the scope, or use the " +
 			"last key."
 	}
-	AddError(diags, Summaryf(summaryOtherOrigin, what), "This run uses another API key than the last one, "+lacks+" "+
+	AddError(diags, Textf(summaryOtherOrigin, what), "This run uses another API key than the last one, "+lacks+" "+
 		originAdvice)
 }
 
 func addUnchecked(diags *diag.Diagnostics, err error) {
-	AddWarning(diags, Summaryf(summaryUnchecked), Textf("%s\n\nThe plan could not check templates, offers, names and "+
-		"the balance for new resources. An apply needs the API: check base_url, the network and the proxy, then plan "+
-		"again.", err))
+	AddWarning(diags, "New resources were not checked",
+		Textf("%s\n\nThe plan could not check templates, offers, names and the balance for new resources. An apply needs "+
+			"the API: check base_url, the network and the proxy, then plan again.", err))
 }
 
 // AddMissing warns that an object no longer exists. The CLIs group warnings with the same summary.
 func AddMissing(diags *diag.Diagnostics, kind Text, id string) {
-	AddWarning(diags, Summaryf(summaryMissing), Textf("The API returned \"not found\" or \"destroyed\" for %s %s. It "+
+	AddWarning(diags, "Object no longer exists", Textf("The API returned \"not found\" or \"destroyed\" for %s %s. It "+
 		"leaves the state. The plan creates it again if the configuration contains it.", kind, id))
 }
 
 // addInvalidValue has the summary of the errors of the framework's validators.
 func addInvalidValue(diags *diag.Diagnostics, at path.Path, description Text) {
-	AddAttributeError(diags, at, Summaryf(summaryInvalidValue), Textf("Attribute %s %s.", at.String(), description))
+	AddAttributeError(diags, at, "Invalid Attribute Value", Textf("Attribute %s %s.", at.String(), description))
 }
 
 // addSkipped names the entries of a list that cannot be read.
 func addSkipped(diags *diag.Diagnostics, kind Text, entries []string) {
-	AddWarning(diags, Summaryf(summarySkipped, kind), Textf("The list of the API has %d entries that this version of the "+
-		"provider cannot read. They were left out:\n  %s\n\nUpdate the provider if there is a newer version, or contact the "+
-		"service's support.", len(entries), joined(entries, "\n  ")))
+	AddWarning(diags, Textf("Some %s cannot be read", kind),
+		Textf("The list of the API has %d entries that this version of the provider cannot read. They were left out:\n  "+
+			"%s\n\nUpdate the provider if there is a newer version, or contact the service's support.", len(entries),
+			joined(entries, "\n  ")))
 }
 
 // addSeveralFound reports that several objects have a value of an argument.
@@ -114,7 +100,7 @@ func addSeveralFound(diags *diag.Diagnostics, kind Text, argument, other string,
 	for i, match := range matches {
 		lines[i] = fmt.Sprintf("%s: %s", match, match.Note)
 	}
-	AddAttributeError(diags, path.Root(argument), Summaryf(summarySeveralWith, kind, argument),
+	AddAttributeError(diags, path.Root(argument), Textf("Several %ss have this %s", kind, argument),
 		Textf("Set %s instead of %s, or delete what you do not need:\n  %s", other, argument,
 			joined(lines, "\n  ")))
 }
@@ -132,5 +118,5 @@ func addNoneFound(diags *diag.Diagnostics, kind Text, argument string, list, hin
 	if hint != "" {
 		detail += "\n\n" + hint
 	}
-	AddAttributeError(diags, path.Root(argument), Summaryf(summaryNoneWith, kind, argument), detail)
+	AddAttributeError(diags, path.Root(argument), Textf("No %s with this %s", kind, argument), detail)
 }

@@ -14,21 +14,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Headings of the error reference for failed requests without an error code of the API. An error code is a heading of
-// its own.
-const (
-	entryInterrupted    = "Interrupted request"
-	entryOutcomeUnknown = "Outcome unknown"
-	entryNoResponse     = "No response in time"
-	entryUnreachable    = "API not reachable"
-	entryRefused        = "Refused before sending"
-	entryForeign        = "Response of a proxy"
-	entryServerError    = "Server error without a code"
-	entryListTooLong    = "List too long"
-	entryUnusable       = "Unusable response"
-	entryOther          = "API errors"
-)
-
 // AddAPIError reports that action ("create instance") failed, with the message of the API, its code and request id, and
 // the next step. It reports an invalid field at the attribute of the same name, if attributes contains it.
 func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
@@ -38,11 +23,10 @@ func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...
 // AddAPIErrorAdvising is AddAPIError with a specific next step. An empty one selects the general step for the error's
 // code.
 func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
-	entry, detail := explain(err, nextStep)
-	summary := Summaryf(summaryCannot, action).of(entry)
+	summary, detail := Textf("Cannot %s", action), explain(err, nextStep)
 	apiErr, ok := asAPIError(err)
 	if ok && rental.IsUnauthorized(err) {
-		summary, detail = Summaryf(summaryKeyRejected), Textf("Cannot %s: ", action)+detail
+		summary, detail = "API key rejected", summary+": "+detail
 	}
 	if !ok {
 		AddError(diags, summary, detail)
@@ -81,18 +65,16 @@ func FieldErrors(err error) (text Text) {
 
 // ErrorDetail returns the detail of AddAPIError for a diagnostic with another summary.
 func ErrorDetail(err error) Text {
-	_, detail := explain(err, "")
-	return detail
+	return explain(err, "")
 }
 
-// explain returns the detail for a failed request, and the heading of its entry in the error reference.
-func explain(err error, nextStep Text) (entry string, detail Text) {
+// explain returns the detail for a failed request.
+func explain(err error, nextStep Text) Text {
 	apiErr, ok := asAPIError(err)
 	if !ok {
-		return noResponse(err)
+		return noResponse(err, nextStep)
 	}
-	entry, general := adviceFor(apiErr)
-	return entry, responseDetail(err, apiErr, cmp.Or(nextStep, general))
+	return responseDetail(err, apiErr, cmp.Or(nextStep, adviceFor(apiErr)))
 }
 
 // Bounds of the part of a validation error in a diagnostic.
@@ -111,26 +93,24 @@ func attributePath(field string, attributes []string) (path.Path, bool) {
 	return path.Root(root), slices.Contains(attributes, root)
 }
 
-// noResponse returns the heading and the detail for failures without a response of the API.
-func noResponse(err error) (entry string, detail Text) {
+// noResponse returns the detail for failures without a response of the API.
+func noResponse(err error, nextStep Text) Text {
 	switch {
 	case rental.IsOutcomeUnknown(err):
-		return entryOutcomeUnknown, Textf("%s\n\n%s", err, checkFirst)
+		return Textf("%s\n\n%s", err, cmp.Or(nextStep, checkFirst))
 	case errors.Is(err, context.Canceled):
-		return entryInterrupted, "The run was interrupted. Its changes so far remain. Run again to complete it."
+		return "The run was interrupted. Its changes so far remain. Run again to complete it."
 	case errors.Is(err, context.DeadlineExceeded):
-		return entryNoResponse, Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, "+
-			"raise request_timeout in "+
-			"the provider configuration.", err)
+		return Textf("%s\n\nThe API did not respond in time. Run again. If this happens again, raise request_timeout in the "+
+			"provider configuration or, after a wait for the request limit, run fewer applies at a time.", err)
 	case rental.IsUnavailable(err):
-		return entryUnreachable, Textf("%s\n\nThe API could not be reached, or answers only with errors. Check base_url, "+
-			"the network and the proxy. If they are right, the service may be down: run again later. "+
-			"Changes so far remain.", err)
+		return Textf("%s\n\nThe API could not be reached, or answers only with errors. Check base_url, the network and the "+
+			"proxy. If they are right, the service may be down: run again later. Changes so far remain.", err)
 	}
 	if refused, ok := errors.AsType[*rental.Error](err); ok && refused.Attempts == 0 {
-		return entryRefused, Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
+		return Textf("%s\n\nNo request was sent. Correct the named value, then run again.", err)
 	}
-	return entryUnusable, Textf("%s", err)
+	return Textf("%s", err)
 }
 
 const (
@@ -167,30 +147,31 @@ func reference(err *rental.Error) Text {
 	return Textf("(%s %s: %sHTTP %d%s)", err.Method, err.Path, code, err.Status, id)
 }
 
-// adviceFor returns the heading and the next step for an error response of the API.
-func adviceFor(err *rental.Error) (entry string, nextStep Text) {
+// adviceFor returns the next step for an error response of the API.
+func adviceFor(err *rental.Error) Text {
 	switch {
 	case err.OutcomeUnknown && err.Foreign:
-		return entryOutcomeUnknown, foreign + " " + checkFirst
+		return foreign + " " + checkFirst
 	case err.OutcomeUnknown:
-		return entryOutcomeUnknown, checkFirst
+		return checkFirst
 	case err.Foreign && err.Status < 500:
-		return entryForeign, foreign
+		return foreign
 	}
-	if nextStep = adviceForCode(err); nextStep != "" {
-		return err.Code, nextStep
+	if nextStep := adviceForCode(err); nextStep != "" {
+		return nextStep
 	}
 	switch {
 	case err.Status >= 500:
-		return entryServerError, "The service, or a proxy in front of it, failed after all retries. Run again later."
+		return "The service, or a proxy in front of it, failed after all retries. Run again later."
 	case rental.IsListTooLong(err):
-		return entryListTooLong, "The provider does not read longer lists, to limit its memory and its requests. If the " +
-			"account has so many entries, use several accounts. Otherwise check that base_url is the address of the API."
+		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
+			"entries, use several accounts. Otherwise check that base_url is the address of the API."
 	case err.Status/100 == 2:
-		return entryUnusable, "The service accepted the request, but its response cannot be used. Run plan again to see " +
-			"the result. If this happens again, check that base_url is the address of the API."
+		return "The service accepted the request, but its response cannot be used. Run plan again to see the result, and " +
+			"check in the service's console whether it created something that no state contains. If this happens again, " +
+			"check that base_url is the address of the API."
 	}
-	return entryOther, ""
+	return ""
 }
 
 // adviceForCode returns the next step for an error code, and nothing for the codes of a login and unknown codes.

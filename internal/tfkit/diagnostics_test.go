@@ -24,7 +24,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 	}{
 		"unauthorized": {
 			&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No.", KeySource: "the variable K"},
-			[]string{"Cannot create instance: No.", "unauthorized, HTTP 401", "comes from the variable K", "#api-key-rejected"},
+			[]string{"Cannot create instance: No.", "unauthorized, HTTP 401", "comes from the variable K"},
 		},
 		"funds": {
 			&rental.Error{

@@ -84,14 +84,14 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 		}
 	}
 	country := Elements(Matches(countryCode, "must be two capital letters, such as \"NL\""))
-	const withValue = " An offer without this value does not match."
+	const withValue = " Excludes offers without this value."
 	return map[string]datasource.Attribute{
-		"gpu": set(types.StringType, "GPU model slugs without commas and spaces, as in `gpurent_gpus`. An offer matches any "+
-			"of them. Must not be empty.", Elements(Matches(gpuSlug, "must be a model slug without commas"))),
-		"num_gpus": set(types.Int64Type, "Numbers of GPUs in the server. Valid values: `1`, `2`, `4`, `8`. An offer "+
-			"matches any of them. Must not be empty.", setvalidator.NoNullValues(),
+		"gpu": set(types.StringType, "GPU model slugs without commas, as in `gpurent_gpus`. An offer matches any of them. "+
+			"Must not be empty.", Elements(Matches(gpuSlug, "must be a model slug without commas"))),
+		"num_gpus": set(types.Int64Type, "Numbers of GPUs. Valid values: `1`, `2`, `4`, `8`. An offer matches any of them. "+
+			"Must not be empty.", setvalidator.NoNullValues(),
 			setvalidator.ValueInt64sAre(int64validator.OneOf(GPUCounts...))),
-		"min_gpus": count("Minimum number of GPUs in the server. Must be at least 1."),
+		"min_gpus": count("Minimum number of GPUs. Must be at least 1."),
 		"country": set(types.StringType, "Countries as ISO 3166-1 alpha-2 codes in upper case, such as `NL`. An offer "+
 			"matches any of them. Must not be empty.", country),
 		"min_reliability": datasource.Float64Attribute{
@@ -111,16 +111,15 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 				"`dlperf_per_price`, `reliability`, `vram`, `inet_down`. Defaults to `price`.",
 			Validators: []validator.String{OneOf(rental.OfferOrders()...)},
 		},
-		"min_ram_gb":       number("Minimum system RAM in GB. Must be at least 0." + withValue),
-		"min_cpu_cores":    count("Minimum number of CPU cores. Must be at least 1." + withValue),
-		"min_inet_up_mbps": number("Minimum upload bandwidth in Mbit/s. Must be at least 0." + withValue),
-		"min_duration_days": count("Minimum number of days left in the contract of the host. Must be at least 1." +
-			withValue),
-		"min_ports":        count("Minimum number of directly reachable ports. Must be at least 1." + withValue),
-		"min_disk_bw_mbps": number("Minimum disk bandwidth in MB/s. Must be at least 0." + withValue),
-		"exclude_countries": set(types.StringType, "Countries to exclude as ISO 3166-1 alpha-2 codes in upper case, such "+
-			"as `NL`. Must not be empty."+withValue, country),
-		"exclude_offer_ids": set(types.StringType, "Ids of offers to exclude, for example of a server that was slow "+
-			"before. The set and its ids must not be empty.", Elements(NotEmpty())),
+		"min_ram_gb":        number("Minimum system RAM in GB. Must be at least 0." + withValue),
+		"min_cpu_cores":     count("Minimum number of CPU cores. Must be at least 1." + withValue),
+		"min_inet_up_mbps":  number("Minimum upload bandwidth in Mbit/s. Must be at least 0." + withValue),
+		"min_duration_days": count("Minimum number of days left in the host's contract. Must be at least 1." + withValue),
+		"min_ports":         count("Minimum number of directly reachable ports. Must be at least 1." + withValue),
+		"min_disk_bw_mbps":  number("Minimum disk bandwidth in MB/s. Must be at least 0." + withValue),
+		"exclude_countries": set(types.StringType, "Countries to exclude, as codes in upper case like those of `country`. "+
+			"Must not be empty."+withValue, country),
+		"exclude_offer_ids": set(types.StringType, "Ids of offers to exclude. The set and its ids must not be empty.",
+			Elements(NotEmpty())),
 	}
 }

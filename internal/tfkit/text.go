@@ -4,6 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -25,6 +31,26 @@ func Textf(format string, arguments ...any) Text {
 		arguments[i] = sanitizeArgument(argument)
 	}
 	return Text(fmt.Sprintf(format, arguments...))
+}
+
+// AddError adds an error.
+func AddError(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddError(string(summary), string(detail))
+}
+
+// AddWarning adds a warning.
+func AddWarning(diags *diag.Diagnostics, summary, detail Text) {
+	diags.AddWarning(string(summary), string(detail))
+}
+
+// AddAttributeError adds an error about an attribute.
+func AddAttributeError(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeError(at, string(summary), string(detail))
+}
+
+// AddAttributeWarning adds a warning about an attribute.
+func AddAttributeWarning(diags *diag.Diagnostics, at path.Path, summary, detail Text) {
+	diags.AddAttributeWarning(at, string(summary), string(detail))
 }
 
 func sanitizeArgument(argument any) any {
@@ -86,6 +112,14 @@ func ImportBlock(resourceType, id string) (block Text, ok bool) {
 		return "", false
 	}
 	return Textf("  import {\n    to = %s.NAME\n    id = \"%s\"\n  }", resourceType, id), true
+}
+
+// SameText reports whether two texts are equal except for white space, letter case and Unicode normalization.
+func SameText(one, other string) bool { return bare(one) == bare(other) }
+
+// bare returns a text as SameText compares it.
+func bare(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(norm.NFC.String(text)), ""))
 }
 
 // asAPIError returns the API's error, if err contains a response of the API.

@@ -1,6 +1,7 @@
 package apikey
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -11,27 +12,25 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryAlwaysRotated     = "The key would be replaced at every apply"
-	summaryOwnNotRevoked     = "Cannot revoke the provider's own API key"
-	summaryOwnRevoked        = "The provider's own API key will be revoked"
-	summaryOwnNotRotated     = "The provider's own API key is not rotated"
-	summaryRotatedForUnknown = "API key is replaced because of an unknown value"
-	summaryCannotRevoke      = "Cannot revoke API key %s"
-	summaryCannotReadPrivate = "Cannot revoke API key"
-)
-
 func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
-	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryAlwaysRotated), tfkit.Textf(
-		"rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than expires_in_days.",
-		rotate, lifetime))
+	tfkit.AddAttributeError(diags, path.Root("rotate_before_days"), "The key would be replaced at every apply",
+		tfkit.Textf("rotate_before_days is %d, and expires_in_days is %d. rotate_before_days must be less than "+
+			"expires_in_days.", rotate, lifetime))
 }
 
 // addNotIssued reports why a key was not created. The API returns the same error for scopes that the provider's own key
 // lacks and for a missing permission to create keys.
-func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
-	var advice tfkit.Text
+func addNotIssued(
+	ctx context.Context, diags *diag.Diagnostics, client *rental.Client, create rental.APIKeyCreate, err error,
+) {
+	mayBe := func(k rental.APIKey) string {
+		if k.LastUsedAt != nil || !tfkit.SameText(k.Name, create.Name) {
+			return ""
+		}
+		return k.ID
+	}
+	advice := tfkit.AfterUnknownCreation(err, client.ListAPIKeys(ctx, rental.ListOptions{}), mayBe,
+		func(string) tfkit.Text { return "Its secret is lost: revoke it if nobody uses it. Then apply again." })
 	apiErr, ok := errors.AsType[*rental.Error](err)
 	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+
@@ -46,26 +45,27 @@ const isOwnKey = " is the key that this provider uses, judging by its first char
 
 // addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
 func addNotRevoked(diags *diag.Diagnostics, subject tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), tfkit.Summaryf(summaryOwnNotRevoked),
+	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), "Cannot revoke the provider's own API key",
 		subject+isOwnKey+". After its revocation every later request fails, and instances are still billed. Configure the "+
-			"provider with another API key. To keep the key, run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`). "+
+			"provider with another API key. To keep the key, run `terraform state rm ADDRESS`. "+
 			"To revoke it anyway, first set allow_self_revoke = true and apply that.")
 }
 
 func addWillBeRevoked(diags *diag.Diagnostics, key model) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOwnRevoked), subjectOf(key)+isOwnKey+". After its revocation every "+
-		"later request with it fails, also in this run. Configure the provider with another API key first.")
+	tfkit.AddWarning(diags, "The provider's own API key will be revoked",
+		subjectOf(key)+isOwnKey+". After its revocation every later request with it fails, also in this run. Configure the "+
+			"provider with another API key first.")
 }
 
 func addNotRotated(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryOwnNotRotated),
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), "The provider's own API key is not rotated",
 		subjectOf(key)+isOwnKey+tfkit.Textf(", and expires at %s. A rotation would revoke it during the run. Configure the "+
 			"provider with another API key and apply again, or set allow_self_revoke = true and apply twice.",
 			key.ExpiresAt.ValueString()))
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), tfkit.Summaryf(summaryRotatedForUnknown),
+	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), "API key is replaced because of an unknown value",
 		tfkit.Textf(
 			"%s may be due for rotation, but rotate_before_days is known only after apply, so this plan replaces the key. To "+
 				"keep it, first apply what rotate_before_days depends on (-target), then plan again.", subjectOf(key)))
@@ -76,7 +76,7 @@ func subjectOf(key model) tfkit.Text {
 }
 
 func addUnreadablePrivate(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReadPrivate),
+	tfkit.AddError(diags, "Cannot revoke API key",
 		"The private data of this ephemeral key cannot be read. The provider revokes the key when this run ends. If the "+
 			"key is still in the service's console then, revoke it there.")
 }
@@ -84,7 +84,7 @@ func addUnreadablePrivate(diags *diag.Diagnostics) {
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the
 // provider's own key in this run, are only warnings, because the key expires soon.
 func addCannotRevoke(diags *diag.Diagnostics, key ephemeralKey, err error) {
-	summary := tfkit.Summaryf(summaryCannotRevoke, key.ID)
+	summary := tfkit.Textf("Cannot revoke API key %s", key.ID)
 	detail := tfkit.Textf("%s\n\n"+
 		"The provider tries again when this run ends. If that fails, too, the key works until it expires (%s). To revoke "+
 		"it before, use the service's console.", err, key.end())

@@ -15,26 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryTooFewReady   = "Fleet %s has too few ready members"
-	summaryNotComplete   = "Fleet %s is not complete"
-	summaryNotAllocated  = "Fleet %s was not allocated"
-	summaryInterrupted   = "Interrupted while fleet %s was changing"
-	summaryRecovered     = "Fleet %s contains instances that were rented before"
-	summaryAlsoDestroyed = "More instances of fleet %s were destroyed"
-	summaryNotDestroyed  = "Fleet %s is not destroyed yet"
-	summaryNotReduced    = "Fleet %s has too many members"
-	summaryChanges       = "Fleet %s changes existing members"
-	summaryTooFewOffers  = "Too few offers for fleet %s"
-	summaryOtherMembers  = "Instances have the names of members of fleet %s"
-	summaryMinReady      = "min_ready exceeds size"
-	summaryNullQuery     = "Query is null"
-	summaryCannotImport  = "Cannot import fleet %s"
-	summaryNotAFleetID   = "Not the id of a fleet"
-	summaryMaybeOther    = "Instance %s may belong to another state"
-	summaryOtherOwner    = "Fleet %s cannot take existing instances"
-)
+const summaryInterrupted = "Interrupted while fleet %s was changing"
 
 // outcome is what an apply reports.
 type outcome struct {
@@ -56,21 +37,21 @@ func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, 
 	detail := readyText(o, ready) + failureLines(o.Failures) + r.explain(ctx, o) + "\n\n"
 	switch {
 	case o.Interrupted && o.created && len(o.Members) > 0:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"All rented members are in the state. "+
+		tfkit.AddWarning(diags, tfkit.Textf(summaryInterrupted, o.Name), detail+"All rented members are in the state. "+
 			"Apply again to continue. "+stopPaying)
 	case o.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, o.Name), detail+"Apply again to continue.")
+		tfkit.AddError(diags, tfkit.Textf(summaryInterrupted, o.Name), detail+"Apply again to continue.")
 	case o.created && slices.ContainsFunc(o.Failures, rentedBefore):
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOtherOwner, o.Name), detail+otherOwnerAdvice(o))
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s cannot take existing instances", o.Name), detail+otherOwnerAdvice(o))
 	case o.All:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAllocated, o.Name), detail+rolledBackText(o)+tainted(o))
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s was not allocated", o.Name), detail+rolledBackText(o)+tainted(o))
 	case surplus > 0:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotReduced, o.Name), detail+"Apply again to destroy them.")
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s has too many members", o.Name), detail+"Apply again to destroy them.")
 	case ready >= o.MinReady:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotComplete, o.Name), detail+tfkit.Textf("min_ready is %d. The next "+
-			"apply continues. To accept what exists, lower size.", o.MinReady))
+		tfkit.AddWarning(diags, tfkit.Textf("Fleet %s is not complete", o.Name),
+			detail+tfkit.Textf("min_ready is %d. The next apply continues. To accept what exists, lower size.", o.MinReady))
 	default:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryTooFewReady, o.Name),
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s has too few ready members", o.Name),
 			detail+tfkit.Textf("min_ready is %d.", o.MinReady)+tainted(o))
 	}
 }
@@ -120,7 +101,7 @@ func tainted(o outcome) tfkit.Text {
 		return " Apply again to continue. " + stopPaying
 	}
 	return " The fleet is tainted, so the next apply destroys its members: to keep them, first run `terraform untaint " +
-		"ADDRESS` (or `tofu untaint ADDRESS`). " + stopPaying
+		"ADDRESS`. " + stopPaying
 }
 
 // failureLines returns a line for each reason, with the slots that it concerns and their instances.
@@ -286,12 +267,11 @@ func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 		membersText(len(o.Recovered))) + memberLines(o.Recovered, now)
 	if o.created { // the keys are chosen
 		text += "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
-			"the same instances: run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`) here now, and choose another " +
-			"prefix."
+			"the same instances: run `terraform state rm ADDRESS` here now, and choose another prefix."
 	} else if len(o.Members) > o.Size {
 		text += "\n\nThe next plan shows which of them are destroyed, because size is smaller."
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, o.Name), text)
+	tfkit.AddWarning(diags, tfkit.Textf("Fleet %s contains instances that were rented before", o.Name), text)
 }
 
 // memberLines returns a line for each member with the time of its creation.
@@ -304,9 +284,9 @@ func memberLines(members []fleet.Member, now time.Time) tfkit.Text {
 }
 
 func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member, now time.Time) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryAlsoDestroyed, name), tfkit.Textf("An interrupted apply rented %s "+
-		"under the keys of this fleet, and they were destroyed with it:", membersText(len(members)))+
-		memberLines(members, now))
+	tfkit.AddWarning(diags, tfkit.Textf("More instances of fleet %s were destroyed", name),
+		tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and they were destroyed with it:",
+			membersText(len(members)))+memberLines(members, now))
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
@@ -315,7 +295,7 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 		"idempotency_prefix or name. ")
 	first := tfkit.Text("add ")
 	if len(o.Members) > 0 {
-		first = "run `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`), add "
+		first = "run `terraform state rm ADDRESS`, add "
 	}
 	if block, ok := tfkit.ImportBlock("gpurent_fleet", o.Name); ok {
 		text += "If no other state has them, " + first + "this block with the address of the resource, and plan again:\n\n" +
@@ -334,7 +314,7 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 	if len(result.Failures) == 0 {
 		return
 	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryNotDestroyed, name), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Textf("Fleet %s is not destroyed yet", name), tfkit.Textf(
 		"%s may still exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):",
 		membersText(len(result.Failures)), timeout)+failureLines(result.Failures))
 }
@@ -342,23 +322,22 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 // addMaybeOther reports an instance that a destruction left alone, because only a chosen key leads to it.
 func addMaybeOther(diags *diag.Diagnostics, name, id string) {
 	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
-		"chosen key. Another state with the same idempotency_prefix can have rented it, so that it was not destroyed. If it "+
-		"is this fleet's, import it as an instance, destroy that, and run again; or, within recover_within, run `terraform "+
-		"untaint ADDRESS` if the fleet is tainted, and apply. Otherwise run `terraform state rm ADDRESS` for the fleet.",
-		name)
+		"chosen key. It was not destroyed, because another state with the same idempotency_prefix may have rented it. If it "+
+		"is this fleet's, import it as an instance, destroy that, and run again. Otherwise run `terraform state rm ADDRESS` "+
+		"for the fleet.", name)
 	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
 		text += "\n\n" + block
 	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryMaybeOther, id), text)
+	tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", id), text)
 }
 
 func addNotAFleetID(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryNotAFleetID), "The id of a fleet is its name, a slash and 16 random "+
+	tfkit.AddError(diags, "Not the id of a fleet", "The id of a fleet is its name, a slash and 16 random "+
 		"characters, as in `terraform state show`. Import with the whole id, or with the name only.")
 }
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotImport, name), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Textf("Cannot import fleet %s", name), tfkit.Textf(
 		"Two instances have the name of the same member. Rename or destroy one of them in the service's console, then "+
 			"import again: %s.", err))
 }

@@ -27,8 +27,9 @@ func warnOfChanges(diags *diag.Diagnostics, u update) {
 		}
 	}
 	if len(lines) > 0 {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryChanges, u.spec.Name), "The apply changes these members and no "+
-			"others. A replacement or destruction loses the disk of the member:"+slotLines(lines))
+		tfkit.AddWarning(diags, tfkit.Textf("Fleet %s changes existing members", u.spec.Name),
+			"The apply changes these members and no others. A replacement or destruction loses the disk of the "+
+				"member:"+slotLines(lines))
 	}
 }
 
@@ -55,7 +56,7 @@ func (r *fleetResource) addTooFewOffers(
 	if offers.Matching == 0 {
 		text += tfinstance.Explain(ctx, r.Meta, spec.Queries)
 	}
-	add(diags, path.Root("offer_queries"), tfkit.Summaryf(summaryTooFewOffers, spec.Name), text)
+	add(diags, path.Root("offer_queries"), tfkit.Textf("Too few offers for fleet %s", spec.Name), text)
 }
 
 // offersText describes why there are fewer offers than needed.
@@ -79,7 +80,7 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 		names = append(names, fmt.Sprintf("%s (%s)", inst.ID, inst.NameString()))
 		burn += inst.BurnKopH()
 	}
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOtherMembers, name), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name), tfkit.Textf(
 		"This fleet does not have these active instances, which cost %s: %s. If an interrupted apply of this fleet rented "+
 			"them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys them. Others "+
 			"stay as they are: see `terraform-provider-gpurent unmanaged`.",
@@ -88,11 +89,11 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 
 func addNullQuery(diags *diag.Diagnostics, index int) {
 	at := path.Root("offer_queries").AtListIndex(index)
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNullQuery), tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, "Query is null", tfkit.Textf(
 		"offer_queries[%d] is null. Remove it. A query that selects all offers is {}.", index))
 }
 
 func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
-	tfkit.AddAttributeError(diags, path.Root("min_ready"), tfkit.Summaryf(summaryMinReady), tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("min_ready"), "min_ready exceeds size", tfkit.Textf(
 		"min_ready is %d, and size is %d, so that no apply could succeed. Lower min_ready, or raise size.", minReady, size))
 }

@@ -14,8 +14,6 @@ func TestAccFleet_examples(t *testing.T) {
 	for _, example := range []string{
 		"resources/gpurent_fleet/resource.tf",
 		"resources/gpurent_fleet/resource-all.tf",
-		"resources/gpurent_fleet/resource-interruptible.tf",
-		"resources/gpurent_fleet/resource-rolling.tf",
 	} {
 		t.Run(path.Base(example), func(t *testing.T) {
 			env := acctest.Start(t)

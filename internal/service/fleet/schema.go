@@ -50,22 +50,20 @@ const (
 // fleetName matches names that can be part of host aliases.
 var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-const replacesMembers = " A change forces a new resource to be created, which loses all members and their data, " +
-	"unless `update` is `rolling`."
+const replacesMembers = " Changing this forces a new resource to be created, unless `update` is `rolling`."
 
 // Schema implements resource.Resource.
 //
 //nolint:funlen // one literal
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := tfinstance.ArgumentAttributes(replacesMembers, " Changed in place, without an effect on existing "+
-		"members.")
+	attributes := tfinstance.ArgumentAttributes(replacesMembers, " A later change applies to new members only.")
 	maps.Copy(attributes, map[string]schema.Attribute{
 		"image": tfinstance.ImageAttribute(replacesMembers),
 		"name": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Name of the fleet. The names of its members are `NAME-0`, `NAME-1` and so on. 1 to 40 " +
+			MarkdownDescription: "Name of the fleet. Its members are named `NAME-0`, `NAME-1` and so on. 1 to 40 " +
 				"characters. Must consist of letters, digits, dots, underscores and hyphens, and must begin with a letter or " +
-				"digit. Changing this forces a new resource to be created. Another fleet may have the same name.",
+				"digit. Changing this forces a new resource to be created.",
 			Validators: []validator.String{
 				stringvalidator.UTF8LengthBetween(1, maxNameLength),
 				tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
@@ -75,17 +73,14 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"size": schema.Int64Attribute{
 			Required: true,
-			MarkdownDescription: "Number of members. Must be between 0 and 5000. `0` keeps the resource and rents nothing. " +
-				"Changed in place: a larger size fills the lowest free slots, a smaller one destroys the members in " +
-				"the highest ones.",
+			MarkdownDescription: "Number of members. Must be between 0 and 5000. A larger size fills the lowest free slots, " +
+				"a smaller one destroys the members in the highest slots.",
 			Validators: []validator.Int64{int64validator.Between(0, maxSize)},
 		},
 		"offer_queries": schema.ListNestedAttribute{
 			Required: true,
-			MarkdownDescription: "Queries for the offers of new members, in order of preference. Each query has the " +
-				"filters of `gpurent_offers`; `[{}]` accepts any offer. Must not be empty. The provider selects offers for all " +
-				"missing members together, as many as `same` and `max_price_kop_h` allow. It prefers the " +
-				"first query, and within a query its `order`. Changed in place, without an effect on existing members.",
+			MarkdownDescription: "Queries for the offers of new members, in order of preference. `[{}]` accepts any offer. " +
+				"Must not be empty. A later change applies to new members only.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 			Validators:   []validator.List{tfkit.NotEmpty()},
 		},
@@ -98,50 +93,46 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"allocation": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(defaultAllocation),
-			MarkdownDescription: "What happens if not all members can be rented or become ready in time. Valid values: " +
-				"`any` (keeps the members; the apply succeeds once `min_ready` members are ready, and the next apply " +
-				"continues), `all` (destroys the members that the apply created, and fails; existing members stay). Defaults " +
-				"to `any`. Changed in place.",
+			MarkdownDescription: "Policy if an apply cannot rent all missing members in time. Valid values: `any` (keeps " +
+				"those that it rented), `all` (destroys those that it rented, and [fails](../guides/fleets.md#all-or-none)). " +
+				"Defaults to `any`.",
 			Validators: []validator.String{tfkit.OneOf(allocationAny, allocationAll)},
 		},
 		"min_ready": schema.Int64Attribute{
 			Optional: true, Computed: true,
 			Default: int64default.StaticInt64(defaultMinReady),
-			MarkdownDescription: "Minimum number of members in the `desired_state` for a successful apply. With fewer, the " +
-				"apply fails. With more, but not all, it ends with a warning that lists the missing slots, and the next plan " +
-				"contains them. Must be at least 0. Must not exceed `size`. Defaults to `1`. Changed in place. Has no effect " +
-				"with `allocation = \"all\"`.",
+			MarkdownDescription: "Minimum number of members in the `desired_state`. With fewer, the apply fails. With more, " +
+				"but not all, it ends with a warning, and the next apply continues. Must be at least 0. Must not exceed " +
+				"`size`. Defaults to `1`. Has no effect with `allocation = \"all\"`.",
 			Validators: []validator.Int64{int64validator.AtLeast(0)},
 		},
 		"update": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(defaultUpdate),
 			MarkdownDescription: "How a change to `template`, `disk_gb`, `type` or `image` is applied. Valid values: " +
-				"`replace` (forces a new resource to be created), `rolling` (replaces `max_unavailable` members at a time, " +
-				"each with its disk, and stops at the first failure). Defaults to `replace`. Changed in place.",
+				"`replace` (forces a new resource to be created), `rolling` ([replaces](../guides/fleets.md#rolling-update) " +
+				"`max_unavailable` members at a time). Defaults to `replace`.",
 			Validators: []validator.String{tfkit.OneOf(updateReplace, updateRolling)},
 		},
 		"max_unavailable": schema.Int64Attribute{
 			Optional: true, Computed: true,
 			Default: int64default.StaticInt64(defaultMaxUnavailable),
 			MarkdownDescription: "Number of members that `update = \"rolling\"` replaces at a time. Must be at least 1. " +
-				"Defaults to `1`. Changed in place.",
+				"Defaults to `1`.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"wait_for_offer": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that an apply waits for missing offers, as a Go duration such as `45m` or " +
-				"`2h`. Must be above zero. By default, it does not wait. The provider reads the offers every 30 seconds. With " +
-				"`allocation = \"all\"`, it rents nothing until there are offers for all missing members. Changed in place.",
+			MarkdownDescription: "Maximum time that an apply [waits for missing offers](../guides/getting-capacity.md), as a " +
+				"Go duration such as `45m`. Must be above zero. By default, it does not wait.",
 			Validators: []validator.String{tfkit.Duration()},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus one second for each member, plus `wait_for_offer`",
-			"the same as `create`. It applies to each group of `max_unavailable` members of a rolling update",
+			"the same as `create`. In a rolling update, it applies to each group of members",
 			"`15m`, plus one second for each member"),
 
 		"id": schema.StringAttribute{
-			Computed: true, MarkdownDescription: "Id of the fleet: its name, a slash and 16 random characters. The " +
-				"idempotency keys of its members derive from it.",
+			Computed: true, MarkdownDescription: "Id of the fleet: its name, a slash and 16 random characters.",
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"instances": instancesAttribute(),
@@ -150,27 +141,20 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"running_kop_h": schema.Int64Attribute{
 			Computed:            true,
-			MarkdownDescription: "Sum of the running prices of all members in kopecks per hour, including extra disk.",
+			MarkdownDescription: "Sum of the running prices of all members in kopecks per hour, with extra disk.",
 		},
 		"hosts": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, by slot, for example for an " +
-				"inventory.",
+			MarkdownDescription: "SSH addresses (`HOST:PORT`) of the members that have one, by slot.",
 		},
 		"ssh_config": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "Blocks of all members for an SSH configuration file. The host alias of a member is its " +
-				"name, such as `train-0`. A member without a login has a comment instead.",
+			Computed:            true,
+			MarkdownDescription: "Blocks of all members for an SSH configuration file. The host alias of a member is its name.",
 		},
 	})
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a fleet: several instances with the same arguments, its members. The provider rents, " +
-			"starts, replaces and destroys members individually and concurrently, independent of `-parallelism`.\n\nAn " +
-			"apply rents the members that are missing, starts or waits for members that are not in the `desired_state`, and " +
-			"replaces failed ones. If all members were stopped outside Terraform, a plan shows that as a change of " +
-			"`desired_state`, and `ignore_changes` leaves them stopped. If only some were stopped, an apply starts them. " +
-			"If an apply of an existing fleet is killed, the next one finds the instances that it rented by their " +
-			"idempotency keys, which derive from `id`.",
+			"starts, replaces and destroys members individually and concurrently, independent of `-parallelism`.",
 		Attributes: attributes,
 	}
 }
@@ -182,27 +166,22 @@ var memberAttributes = []struct {
 	description string
 }{
 	{"id", types.StringType, "Id of the instance."},
-	{
-		"status", types.StringType, "Status of the instance: `creating`, `starting`, `running`, `stopping`, `stopped`, " +
-			"`destroying`, `destroyed`, `failed` or `outbid`. It is `unknown`, and `id` is null, if the outcome of the create " +
-			"request is unknown: the next apply or destroy requests the key again.",
-	},
-	{"gpu", types.StringType, "Slug of the GPU model, as in the `gpu` filter of `gpurent_offers`."},
+	{"status", types.StringType, "Status, as of `gpurent_instance`, or `unknown`, with a null `id`."},
+	{"gpu", types.StringType, "Slug of the GPU model."},
 	{
 		"country", types.StringType, "Country of the server as an ISO 3166-1 alpha-2 code. Null if the API returns none.",
 	},
-	{"running_kop_h", types.Int64Type, "Price while the instance runs, in kopecks per hour, extra disk included."},
+	{"running_kop_h", types.Int64Type, "Price while the instance runs, in kopecks per hour, with extra disk."},
 	{"offer_id", types.StringType, tfinstance.RentedOfferID},
 	{
-		"ssh_host", types.StringType, "Host name or IP address of the SSH server. Null until the port is assigned, and " +
-			"while the instance does not run.",
+		"ssh_host", types.StringType, "Host name or IP address of the SSH server. Null while the instance has no address.",
 	},
 	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null whenever `ssh_host` is null."},
 	{"ssh_user", types.StringType, "User name of the SSH login. Null whenever `ssh_host` is null."},
 	{"url", types.StringType, "Address of the first web page of the template. Null until it is ready, or without one."},
 	{
-		"generation", types.Int64Type, "Number of the instance in the slot, counted from 1: a replacement increases it. " +
-			"Null after an import.",
+		"generation", types.Int64Type, "Number of the instance in the slot, from 1: a replacement increases it. Null " +
+			"after an import.",
 	},
 }
 
@@ -215,8 +194,8 @@ func instancesAttribute() schema.MapAttribute {
 	}
 	return schema.MapAttribute{
 		Computed: true, ElementType: memberType,
-		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. The slots " +
-			"have gaps while a member is missing. Each member has the attributes:" +
+		MarkdownDescription: "Members that exist, by slot: `instances[\"0\"]`, `instances[\"1\"]` and so on. Each has the " +
+			"attributes:" +
 			// The generator of the documents appends a link to the end.
 			list.String() + "\n\n  The nested schema contains the types of these attributes.",
 	}

@@ -13,16 +13,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryStoppedByRestart = "Instance %s is now stopped"
-	summaryCannotAct        = "Cannot %s instance %s"
-	summaryUnreadable       = "Instance %s could not be read"
-)
+const summaryCannotAct = "Cannot %s instance %s"
 
 // addNotFound reports that an action has no instance.
 func addNotFound(diags *diag.Diagnostics, verb tfkit.Text, id string) {
-	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, id),
+	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Textf(summaryCannotAct, verb, id),
 		"The API has no such instance, or it belongs to another account. Check instance_id, and that the API key belongs "+
 			"to the right account.")
 }
@@ -33,19 +28,19 @@ func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, de
 	if inst.Destroyed() {
 		text = "It is destroyed, or about to be."
 	}
-	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Summaryf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
+	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Textf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
 		"Its status is %q. %s If a gpurent_instance manages it, the next apply creates another.%s",
 		inst.Status, text, details))
 }
 
 func addUnreadableAtPlan(diags *diag.Diagnostics, id string, err error) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryUnreadable, id), tfkit.Textf(
+	tfkit.AddWarning(diags, tfkit.Textf("Instance %s could not be read", id), tfkit.Textf(
 		"The action reads it again before it changes anything. %s", err))
 }
 
 // addStoppedByRestart reports that a restart has left an instance stopped.
 func addStoppedByRestart(diags *diag.Diagnostics, inst rental.Instance) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryStoppedByRestart, inst.ID), tfkit.Textf(
+	tfkit.AddError(diags, tfkit.Textf("Instance %s is now stopped", inst.ID), tfkit.Textf(
 		"The restart stopped it, and could not start it again: see the next error. Its status is %q, and only its disk is "+
 			"billed. To start it, run this action or gpurent_instance_start again, or apply, if a gpurent_instance with "+
 			"desired_state = \"running\" manages it.", inst.Status))
@@ -76,10 +71,10 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 	interrupted := e.Kind == failure.Interrupted || e.Kind == "" && ctx.Err() != nil
 	switch {
 	case interrupted && errors.Is(ctx.Err(), context.Canceled):
-		tfkit.AddError(run.diags, tfkit.Summaryf(summaryInterrupted, inst.ID),
+		tfkit.AddError(run.diags, tfkit.Textf(summaryInterrupted, inst.ID),
 			requested+" "+again+"\n\n"+lastSeen())
 	case interrupted:
-		tfkit.AddError(run.diags, tfkit.Summaryf(summaryNotYet, inst.ID, goal), tfkit.Textf(
+		tfkit.AddError(run.diags, tfkit.Textf(summaryNotYet, inst.ID, goal), tfkit.Textf(
 			"The action took longer than %s (timeout). %s%s %s\n\n%s",
 			run.timeout, requested, tfinstance.CauseText(err), again, lastSeen()))
 	case rental.IsNotFound(err):

@@ -15,34 +15,15 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
+// Summaries that several diagnostics share.
 const (
-	summaryCannotCreate     = "Cannot create instance"
-	summaryOutcomeUnknown   = "Cannot determine whether the instance was created"
-	summaryNoOfferLeft      = "No matching offer could be rented"
-	summaryOtherArguments   = "The instance of idempotency_key differs from the configuration"
-	summaryNotLost          = "Instance %s has the idempotency key of this resource"
-	summaryInUse            = "Another resource has instance %s"
-	summaryNotAsRequested   = "Instance %s differs from the request"
-	summaryAboveLimit       = "Instance %s costs more than a limit allows"
-	summaryDiffersFromOffer = "Instance %s differs from its offer"
-	summaryRecovered        = "Recovered instance %s"
-
-	summaryReverted    = "Instance %s returned to its previous state"
-	summaryInterrupted = "Interrupted while instance %s was changing"
-	summaryNotYet      = "Instance %s is not %s yet"
-	summaryTainted     = "Instance %s is marked tainted"
-	summaryGone        = "Instance %s no longer exists"
-	summaryOutbid      = "Instance %s was outbid"
-	summaryUnusable    = "Instance %s cannot be used"
-	summaryOutbidAgain = "Instance %s was outbid again"
-	summaryNoSSH       = "Instance %s has no SSH address"
-	summaryNoURLs      = "Instance %s has web pages without an address"
+	summaryCannotCreate = "Cannot create instance"
+	summaryInterrupted  = "Interrupted while instance %s was changing"
+	summaryNotYet       = "Instance %s is not %s yet"
 )
 
 // untaint describes how to keep an instance that was marked tainted.
-const untaint tfkit.Text = "To keep it and continue to wait, run `terraform untaint ADDRESS` (or `tofu untaint " +
-	"ADDRESS`), and apply again."
+const untaint tfkit.Text = "To keep it and continue to wait, run `terraform untaint ADDRESS`, and apply again."
 
 // createArguments are the arguments that an error of the API about a creation can concern.
 var createArguments = []string{argOfferID, "template", "disk_gb", "name", argSSHKeyIDs, "type", "image"}
@@ -54,9 +35,9 @@ func (r *instanceResource) addNotCreated(
 	e := failure.As(err)
 	switch e.Kind {
 	case failure.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryCannotCreate), interruptedText(e)+r.explainNoOffer(ctx, queries, e))
+		tfkit.AddError(diags, summaryCannotCreate, interruptedText(e)+r.explainNoOffer(ctx, queries, e))
 	case failure.OutcomeUnknown:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOutcomeUnknown), outcomeUnknownText(e))
+		tfkit.AddError(diags, "Cannot determine whether the instance was created", outcomeUnknownText(e))
 	case failure.NoOffer:
 		addNoOfferLeft(diags, e, r.explainNoOffer(ctx, queries, e))
 	case failure.OfferRefused:
@@ -97,7 +78,7 @@ func addOfferRefused(diags *diag.Diagnostics, e failure.Error) {
 	case e.Availability == failure.NoPriceForType:
 		addNotInterruptible(diags, e.OfferID)
 	case e.Err == nil:
-		tfkit.AddAttributeError(diags, path.Root(argOfferID), tfkit.Summaryf(summaryCannotCreate), text)
+		tfkit.AddAttributeError(diags, path.Root(argOfferID), summaryCannotCreate, text)
 	case rental.IsValidation(e.Err):
 		tfkit.AddAPIError(diags, "create instance", e.Err, createArguments...)
 	default:
@@ -156,21 +137,23 @@ func addNoOfferLeft(diags *diag.Diagnostics, e failure.Error, explanation tfkit.
 	if e.Offers.Listed {
 		advice = widenQuery + orWait
 	}
-	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), tfkit.Summaryf(summaryNoOfferLeft), detail+advice)
+	tfkit.AddAttributeError(diags, path.Root(argOfferQuery), "No matching offer could be rented", detail+advice)
 }
 
 func addOtherArguments(diags *diag.Diagnostics, e failure.Error) {
 	inst := e.Instance
-	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryOtherArguments), tfkit.Textf(
-		"Instance %s (%s, %s) was created under the key of this resource before, and differs: its %s. Nothing was rented or "+
-			"changed. To keep it here, restore its arguments and apply again, or import it.\n\n",
-		inst.ID, inst.Status, tfkit.PerHour(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences),
-	)+ownershipCauses)
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey),
+		"The instance of idempotency_key differs from the configuration",
+		tfkit.Textf("Instance %s (%s, %s) was created under the key of this resource before, and differs: its %s. Nothing "+
+			"was rented or changed. To keep it here, restore its arguments and apply again, or import it.\n\n", inst.ID,
+			inst.Status, tfkit.PerHour(inst.BurnKopH()), tfinstance.DifferencesText(e.Differences))+ownershipCauses)
 }
 
-// ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken.
-const ownershipCauses = "Usual causes: a copied configuration or a second state (set another idempotency_key), a " +
-	"rename (add a moved block), create_before_destroy (change the key with each replacement)."
+// ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken, and
+// what to do.
+const ownershipCauses = "Usual causes: a copied resource or a second state (set another idempotency_key or, with " +
+	"idempotency_prefix, another name), a rename (add a moved block), create_before_destroy (change the key with each " +
+	"replacement)."
 
 // addNotLost reports an instance that was rented before under the key and most likely belongs to another state.
 func addNotLost(diags *diag.Diagnostics, e failure.Error) {
@@ -180,23 +163,24 @@ func addNotLost(diags *diag.Diagnostics, e failure.Error) {
 	} else {
 		text += "If none has it, import it. " + noImportBlock
 	}
-	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryNotLost, e.Instance.ID),
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey),
+		tfkit.Textf("Instance %s has the idempotency key of this resource", e.Instance.ID),
 		text+"\n\n"+ownershipCauses)
 }
 
 // addInUse reports that the API returned an instance that another object of this run has.
 func addInUse(diags *diag.Diagnostics, e failure.Error) {
-	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey), tfkit.Summaryf(summaryInUse, e.Instance.ID),
+	tfkit.AddAttributeError(diags, path.Root(argIdempotencyKey),
+		tfkit.Textf("Another resource has instance %s", e.Instance.ID),
 		"The API returned it for this resource, most likely because both have the same key. Nothing was rented, changed or "+
-			"destroyed. Set a different idempotency_key (with idempotency_prefix, a different name) for each resource. If a "+
-			"resource was only renamed, add a moved block. With create_before_destroy, change the key with each replacement.")
+			"destroyed. "+ownershipCauses)
 }
 
 // addRejected reports that a new instance costs too much or is not as ordered, and whether it was removed.
 func addRejected(diags *diag.Diagnostics, rented lifecycle.Rented, e failure.Error) {
 	if e.Kind == failure.NotAsRequested {
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotAsRequested, rented.ID), "The API returned another instance than "+
-			"ordered: "+tfinstance.DifferencesText(e.Differences)+". "+removalText(e))
+		tfkit.AddError(diags, tfkit.Textf("Instance %s differs from the request", rented.ID),
+			"The API returned another instance than ordered: "+tfinstance.DifferencesText(e.Differences)+". "+removalText(e))
 		return
 	}
 	var offer tfkit.Text
@@ -214,7 +198,7 @@ func addAboveLimit(diags *diag.Diagnostics, id string, e failure.Error, conseque
 	if e.Limit == failure.MaxBurn {
 		text = tfinstance.SpendingErrorText(&e)
 	}
-	tfkit.AddError(diags, tfkit.Summaryf(summaryAboveLimit, id), text+" "+consequence)
+	tfkit.AddError(diags, tfkit.Textf("Instance %s costs more than a limit allows", id), text+" "+consequence)
 }
 
 // removalText describes what became of a new instance that must not run.
@@ -225,8 +209,8 @@ func removalText(e failure.Error) tfkit.Text {
 			"arguments."
 	case failure.Stopped:
 		return "It may be older than this run, so it was stopped and not destroyed: only its disk is billed. The next " +
-			"apply replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS` (or " +
-			"`tofu untaint ADDRESS`), and apply. If another state has it, run `terraform state rm ADDRESS` here."
+			"apply replaces it, because it is tainted. To keep it, raise the limit, run `terraform untaint ADDRESS`, and " +
+			"apply. If another state has it, run `terraform state rm ADDRESS` here."
 	default:
 		return tfkit.Textf("It could not be removed, and is billed: %s\n\nIt is in the state. Apply again to destroy it, or "+
 			"destroy it in the service's console.", e.Err)
@@ -236,7 +220,7 @@ func removalText(e failure.Error) tfkit.Text {
 // addDiffersFromOffer warns of harmless differences between a new instance and its order.
 func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order lifecycle.Order) {
 	if differences := rented.Differences(order); len(differences) > 0 && !rented.Recovered {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryDiffersFromOffer, rented.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Textf("Instance %s differs from its offer", rented.ID), tfkit.Textf(
 			"In the response to the create request, %s. The instance is kept.", tfinstance.DifferencesText(differences)))
 	}
 }
@@ -245,10 +229,10 @@ func addDiffersFromOffer(diags *diag.Diagnostics, rented lifecycle.Rented, order
 func addRecovered(diags *diag.Diagnostics, rented lifecycle.Rented, now time.Time) {
 	text := "It was " + tfinstance.CreatedText(rented.Instance, now) + " under the key of this resource, most likely " +
 		"by a killed run, and costs " + tfkit.PerHour(rented.BurnKopH()) + ". No other instance was created.\n\n" +
-		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` (or `tofu " +
-		"state rm ADDRESS`) here now, and set another idempotency_key, idempotency_prefix or name. With " +
-		"create_before_destroy, nothing was replaced: keep it, and change the key for a replacement."
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryRecovered, rented.ID), text)
+		"If another state or resource has it, both would change and destroy it: run `terraform state rm ADDRESS` here now, " +
+		"and set another idempotency_key. With create_before_destroy, nothing was replaced: keep it, and change the key " +
+		"for a replacement."
+	tfkit.AddWarning(diags, tfkit.Textf("Recovered instance %s", rented.ID), text)
 }
 
 // addCreatedNotReady reports why a new instance is not ready. An error taints the instance, so that the next apply
@@ -262,18 +246,18 @@ func (r *instanceResource) addCreatedNotReady(
 	exceeded := tfkit.Textf("It was not ready within %s (timeouts.create).", timeout)
 	switch {
 	case kind == failure.Interrupted && ctx.Err() != nil:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryInterrupted, inst.ID),
+		tfkit.AddWarning(diags, tfkit.Textf(summaryInterrupted, inst.ID),
 			"It is rented and in the state. The next apply continues to wait for it."+lastSeen)
 	case kind == failure.Interrupted && keepOnTimeout:
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is rented and in the state. "+
+		tfkit.AddWarning(diags, tfkit.Textf(summaryNotYet, inst.ID, ready), exceeded+" It is rented and in the state. "+
 			"The next apply continues to wait for it."+lastSeen)
 	case kind == failure.Interrupted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, ready), exceeded+" It is tainted: the next apply "+
+		tfkit.AddError(diags, tfkit.Textf(summaryNotYet, inst.ID, ready), exceeded+" It is tainted: the next apply "+
 			"replaces it. "+untaint+" With keep_on_timeout = true, a timeout is only a warning."+lastSeen)
 	default:
 		addNotConverged(ctx, r.Meta.Client, diags, inst, err)
 		if kind != failure.Gone && kind != failure.NeedsReplacement {
-			tfkit.AddWarning(diags, tfkit.Summaryf(summaryTainted, inst.ID), "It exists and costs "+
+			tfkit.AddWarning(diags, tfkit.Textf("Instance %s is marked tainted", inst.ID), "It exists and costs "+
 				tfkit.HourlyRubles(inst.BurnKopH())+". The next apply replaces it. "+untaint)
 		}
 	}
@@ -290,10 +274,10 @@ func (r *instanceResource) addUpdateFailed(
 	kind := failure.KindOf(err)
 	switch ended := kind == failure.Interrupted || kind == "" && waitCtx.Err() != nil; {
 	case ended && ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, inst.ID), "The next apply continues."+
+		tfkit.AddError(diags, tfkit.Textf(summaryInterrupted, inst.ID), "The next apply continues."+
 			tfinstance.CauseText(err)+"\n\n"+tfinstance.LastSeen(ctx, r.Meta.Client, inst))
 	case ended:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryNotYet, inst.ID, tfkit.Text("in its desired state")), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Textf(summaryNotYet, inst.ID, tfkit.Text("in its desired state")), tfkit.Textf(
 			"It did not reach the desired state within %s (timeouts.update). The next apply continues to wait.%s\n\n%s",
 			timeout, tfinstance.CauseText(err), tfinstance.LastSeen(ctx, r.Meta.Client, inst)))
 	default:
@@ -302,8 +286,9 @@ func (r *instanceResource) addUpdateFailed(
 }
 
 func addGone(diags *diag.Diagnostics, id string) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryGone, id), "It was destroyed outside Terraform during this run, or the "+
-		"API does not find it. If the next plan does not find it either, the apply creates another.")
+	tfkit.AddError(diags, tfkit.Textf("Instance %s no longer exists", id),
+		"It was destroyed outside Terraform during this run, or the API does not find it. If the next plan does not find "+
+			"it either, the apply creates another.")
 }
 
 // addNotConverged reports why a wait failed, other than an interruption or a timeout.
@@ -315,16 +300,17 @@ func addNotConverged(
 	case rental.IsNotFound(err) || e.Kind == failure.Gone:
 		addGone(diags, inst.ID)
 	case e.Kind == failure.NeedsReplacement && inst.Status == rental.StatusOutbid:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbid, inst.ID), "With on_outbid = \"replace\" the next apply "+
+		tfkit.AddError(diags, tfkit.Textf("Instance %s was outbid", inst.ID), "With on_outbid = \"replace\" the next apply "+
 			"replaces it. Until then only its disk is billed.\n\n"+lastSeen())
 	case e.Kind == failure.NeedsReplacement:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryUnusable, inst.ID), "It failed and cannot be started. The next apply "+
-			"replaces it. If that one fails, too, add its rented_offer_id to exclude_offer_ids.\n\n"+lastSeen())
+		tfkit.AddError(diags, tfkit.Textf("Instance %s cannot be used", inst.ID),
+			"It failed and cannot be started. The next apply replaces it. If that one fails, too, add its rented_offer_id to "+
+				"exclude_offer_ids.\n\n"+lastSeen())
 	case e.Kind == failure.Reverted:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryReverted, inst.ID), "The API accepted the request, and the instance "+
-			"then went back. Run again.\n\n"+lastSeen())
+		tfkit.AddError(diags, tfkit.Textf("Instance %s returned to its previous state", inst.ID),
+			"The API accepted the request, and the instance then went back. Run again.\n\n"+lastSeen())
 	case e.Kind == failure.OutbidAgain:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryOutbidAgain, inst.ID), tfkit.Textf(
+		tfkit.AddError(diags, tfkit.Textf("Instance %s was outbid again", inst.ID), tfkit.Textf(
 			"This run started it %d times, and each time the market price rose above its bid. Only its disk is billed. Run "+
 				"again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another instance.",
 			e.Starts))
@@ -371,12 +357,12 @@ func addMissingAddresses(
 	diags *diag.Diagnostics, inst rental.Instance, outcome lifecycle.Outcome, sshTimeout time.Duration,
 ) {
 	if outcome.NoSSH {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoSSH, inst.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Textf("Instance %s has no SSH address", inst.ID), tfkit.Textf(
 			"The API returned none within %s after the instance was running, although its template has SSH. The instance is "+
 				"in the state and is billed. When the API returns the address, the next refresh reads it.", sshTimeout))
 	}
 	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 && inst.Status == rental.StatusRunning {
-		tfkit.AddWarning(diags, tfkit.Summaryf(summaryNoURLs, inst.ID), tfkit.Textf(
+		tfkit.AddWarning(diags, tfkit.Textf("Instance %s has web pages without an address", inst.ID), tfkit.Textf(
 			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
 	}
 }
@@ -385,10 +371,10 @@ func addMissingAddresses(
 func addDestroyError(
 	ctx, waitCtx context.Context, diags *diag.Diagnostics, id string, accepted bool, timeout time.Duration, err error,
 ) {
-	summary := tfkit.Summaryf(summaryNotYet, id, tfkit.Text("destroyed"))
+	summary := tfkit.Textf(summaryNotYet, id, tfkit.Text("destroyed"))
 	switch {
 	case ctx.Err() != nil:
-		tfkit.AddError(diags, tfkit.Summaryf(summaryInterrupted, id), "It is not destroyed yet, and stays in the state "+
+		tfkit.AddError(diags, tfkit.Textf(summaryInterrupted, id), "It is not destroyed yet, and stays in the state "+
 			"until the API confirms that it is gone. Run again.")
 	case waitCtx.Err() != nil && accepted:
 		tfkit.AddError(diags, summary, tfkit.Textf(

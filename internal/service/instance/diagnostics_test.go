@@ -119,7 +119,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			running := inst
 			running.Status = rental.StatusRunning
 			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
-			tfkit.AddWarning(diags, tfkit.Summaryf(""), tfinstance.LastSeen(t.Context(), client, running))
+			tfkit.AddWarning(diags, "", tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
 			for _, kind := range []failure.Kind{
@@ -202,7 +202,7 @@ func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 		var diags diag.Diagnostics
 		addDuplicateName(&diags, []rental.Instance{{ID: id}}, false)
 		text := diags[0].Detail()
-		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }\n", id))
+		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }", id))
 		if got != block || strings.Contains(text, "import {") != block {
 			t.Errorf("%q: import block %t\n%s", id, got, text)
 		}

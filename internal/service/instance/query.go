@@ -19,12 +19,11 @@ import (
 func queryAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Filters for the offer to rent, as in `gpurent_offers`. `{}` accepts any offer. Exactly " +
-			"one of `offer_id` and `offer_query` is required. The provider rents the first available offer in `order` " +
-			"that has room for `disk_gb` and costs at most `max_price_kop_h`. Instances of the same run get different " +
-			"offers. A later change has no effect and causes a warning, unless `replace_on` contains `offer_query`. A " +
-			"changed `gpu`, `num_gpus`, `min_gpus`, `min_vram_gb` or `country` that the instance does not meet forces a " +
-			"new resource to be created, unless the instance meets one of `fallback_queries`.",
+		MarkdownDescription: "Filters for the [offer to rent](../guides/picking-offers.md): the first available one in " +
+			"`order` that has room for `disk_gb` and costs at most `max_price_kop_h`. `{}` accepts any offer. Exactly one of " +
+			"`offer_id` and `offer_query` is required. A later change forces a new resource to be created if `replace_on` " +
+			"contains `offer_query`, or if the instance does not meet the changed `gpu`, `num_gpus`, `min_gpus`, " +
+			"`min_vram_gb` or `country`, nor one of `fallback_queries`. Any other change has no effect and causes a warning.",
 		Attributes: tfinstance.QueryArguments(),
 	}
 }
@@ -32,9 +31,8 @@ func queryAttribute() schema.SingleNestedAttribute {
 func fallbackQueriesAttribute() schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Further queries in order of preference. The provider tries them when no offer of " +
-			"`offer_query` can be rented. `max_price_kop_h` and `disk_gb` apply to each query. Must not be empty. Requires " +
-			"`offer_query`. A later change only updates the state.",
+		MarkdownDescription: "[Queries to try](../guides/getting-capacity.md), in this order, when no offer of " +
+			"`offer_query` can be rented. Must not be empty. Requires `offer_query`. A later change only updates the state.",
 		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 		Validators: []validator.List{
 			tfkit.NotEmpty(), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),

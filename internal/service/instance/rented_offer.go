@@ -22,7 +22,7 @@ func rentedOfferAttribute() datasource.SingleNestedAttribute {
 	return datasource.SingleNestedAttribute{
 		Computed: true,
 		MarkdownDescription: "Rented offer, as it was at the creation. Never null: its attributes are null whenever " +
-			"`rented_offer_id` is null, and where the offer omitted them.",
+			"`rented_offer_id` is null, and where the offer omits them.",
 		Attributes: map[string]datasource.Attribute{
 			"cpu_name":          tfkit.ComputedString("Name of the CPU."),
 			"cpu_cores":         tfkit.ComputedInt64("Number of CPU cores."),

@@ -98,9 +98,7 @@ func TestAccInstance_examples(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	for example, planOnly := range map[string]bool{
 		"resources/gpurent_instance/resource-interruptible.tf": false,
-		"resources/gpurent_instance/resource-offer.tf":         false,
 		"resources/gpurent_instance/resource-image.tf":         false,
-		"resources/gpurent_instance/resource-stopped.tf":       false,
 		"resources/gpurent_instance/resource-provisioner.tf":   true,
 	} {
 		t.Run(filepath.Base(example), func(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 // defaultKeepOnTimeout is the default of keep_on_timeout, which an import sets, too.
 const defaultKeepOnTimeout = false
 
-const forcesReplacement = " Changing this forces a new resource to be created, which loses the disk and its data."
+const forcesReplacement = " Changing this forces a new resource to be created."
 
 // Schema implements resource.Resource.
 //
@@ -44,8 +44,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			Optional: true,
 			MarkdownDescription: "Id of the offer to rent, as in `gpurent_offers`. Must not be empty. Exactly one of " +
 				"`offer_id` and `offer_query` is required. A later change has no effect, unless `replace_on` contains " +
-				"`offer_id`. Do not use offer ids as keys of `for_each`: a rented offer leaves the list, so the next plan " +
-				"destroys its instance.",
+				"`offer_id`. Do not use offer ids as [keys of `for_each`](../guides/picking-offers.md).",
 			Validators: []validator.String{
 				tfkit.NotEmpty(),
 				stringvalidator.ExactlyOneOf(path.MatchRoot(argOfferID), path.MatchRoot(argOfferQuery)),
@@ -55,46 +54,41 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"fallback_queries": fallbackQueriesAttribute(),
 		argWaitForOffer: schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that a creation waits for a matching offer, as a Go duration such as `45m` " +
-				"or `2h`. Must be above zero. By default, it does not wait: without a matching offer, it fails. Requires " +
-				"`offer_query`. The provider reads the offers every 30 seconds, once for all instances with the same query. " +
-				"After this time, or after Ctrl-C, the creation fails and nothing is rented. If `timeouts.create` is set, it " +
-				"also ends the wait. Changed in place.",
+			MarkdownDescription: "Maximum time that a creation [waits for a matching offer](../guides/getting-capacity.md), " +
+				"as a Go duration such as `45m`. Must be above zero. Requires `offer_query`. By default, a creation without a " +
+				"matching offer fails at once.",
 			Validators: []validator.String{
 				tfkit.Duration(), stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
 			},
 		},
 		"name": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Name of the instance. 1 to 60 characters. Null by default. Changed in place.",
+			MarkdownDescription: "Name of the instance. 1 to 60 characters. Null by default.",
 			Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)},
 		},
 		"keep_on_timeout": schema.BoolAttribute{
 			Optional: true,
 			Computed: true,
 			Default:  booldefault.StaticBool(defaultKeepOnTimeout),
-			MarkdownDescription: "Whether a timeout of the creation (`timeouts.create`) keeps the instance. With `false`, " +
-				"the apply fails and the instance is tainted, so the next apply replaces it. With `true`, the apply ends with " +
-				"a warning, and the next apply continues to wait. Defaults to `false`.",
+			MarkdownDescription: "Whether to keep the instance when `timeouts.create` expires: the apply ends with a " +
+				"warning, and the next one continues to wait. Defaults to `false`: the apply fails, and the instance is tainted.",
 		},
 		"replace_on": schema.SetAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Arguments whose change forces a new resource to be created. Valid values: `offer_id`, " +
-				"`offer_query`, `ssh_key_ids`. Defaults to none: these arguments then apply at creation only. A replacement " +
-				"loses the disk and its data.",
+				"`offer_query`, `ssh_key_ids`. Defaults to none.",
 			Validators: []validator.Set{
 				tfkit.Elements(tfkit.OneOf(argOfferID, argOfferQuery, argSSHKeyIDs)),
 			},
 		},
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Idempotency key of the instance, 1 to 64 characters. Must be unique in the account: do " +
-				"not copy the key of another instance. Set it for pipelines. If a run is killed before it saves the instance, " +
-				"the next apply recovers the instance with this key. It must be younger than `recover_within` of the " +
-				"provider. An older one is an error, because another state may have it. Defaults to a key that derives from " +
-				"`idempotency_prefix` of the provider and `name`. Without a prefix, the key is random and recovers nothing. " +
-				"Do not combine a fixed key with `create_before_destroy`. A later change only updates the state.",
+			MarkdownDescription: "Idempotency key of the instance, 1 to 64 characters. Must be unique in the account. An " +
+				"apply [recovers the instance](../guides/crash-safe-pipelines.md) that a killed run rented with this key " +
+				"within `recover_within` of the provider. Defaults to a key from `idempotency_prefix` of the provider and " +
+				"`name`; without a prefix, to a random key. Do not combine a fixed key with `create_before_destroy`. A later " +
+				"change only updates the state.",
 			Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyLength)},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus `wait_for_offer`", "`30m`", "`15m`"),
@@ -109,9 +103,8 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"`fallback_queries`, and so on. Null with `offer_id`, and whenever `rented_offer_id` is null.",
 		},
 		"quoted_kop_h": schema.Int64Attribute{
-			Computed: true,
-			MarkdownDescription: "Running price at the creation, in kopecks per hour. Unlike `price`, it does not change " +
-				"with a new bid. Null after an import.",
+			Computed:            true,
+			MarkdownDescription: "Running price at the creation, in kopecks per hour. Null after an import.",
 		},
 		"template_name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the template."},
 	})
@@ -119,9 +112,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	maps.Copy(attributes, tfkit.ForResource(map[string]datasource.Attribute{"rented_offer": rentedOfferAttribute()}))
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an instance: a rented GPU server with a price per hour. While it is stopped or " +
-			"outbid, only its disk is billed.\n\nAn apply ends when the instance is in its `desired_state`: running, " +
-			"with its SSH address assigned, or stopped. If an instance was stopped outside Terraform, was outbid, or is " +
-			"not ready because a run was interrupted, the next apply starts it or waits for it.",
+			"outbid, only its disk is billed.",
 		Attributes: attributes,
 	}
 }

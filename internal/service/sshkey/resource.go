@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/publickey"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -20,9 +19,6 @@ var (
 	_ resource.ResourceWithImportState = (*keyResource)(nil)
 	_ resource.ResourceWithIdentity    = (*keyResource)(nil)
 )
-
-// creating separates concurrent creations in this process.
-var creating tfkit.Creations
 
 type keyResource struct{ tfkit.Resource }
 
@@ -43,24 +39,9 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	create, object := toCreate(plan), r.Meta.NewObject(ctx)
-	key, err := tfkit.CreateOnce[rental.SSHKey]{
-		Creations: &creating,
-		Service:   r.Meta.Client.BaseURL(),
-		InFlight:  r.Meta.Client.RequestTimeout(),
-		List: func(ctx context.Context) ([]rental.SSHKey, error) {
-			return rental.Collect(r.Meta.Client.ListSSHKeys(ctx, rental.ListOptions{}))
-		},
-		Create: func(ctx context.Context) (rental.SSHKey, error) { return r.Meta.Client.CreateSSHKey(ctx, create) },
-		ID:     func(k rental.SSHKey) string { return k.ID },
-		Matches: func(k rental.SSHKey) bool { // the API may change the name
-			if k.Fingerprint != "" {
-				return canonical(k.Fingerprint) == parsed.Fingerprint
-			}
-			return create.Name == "" || tfkit.SameText(k.Name, create.Name)
-		},
-	}.Run(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
+	key, err := r.Meta.Client.CreateSSHKey(ctx, create)
+	if err != nil && key.ID == "" { // with an id, an error is about the rest of the response
+		addNotCreated(ctx, &resp.Diagnostics, r.Meta.Client, parsed.Fingerprint, err)
 		return
 	}
 	r.Meta.Cache.SSHKeys.Created(key)

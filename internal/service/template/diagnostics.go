@@ -1,55 +1,65 @@
 package template
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Summaries of diagnostics.
-const (
-	summaryNotAnImage              = "Not a container image"
-	summaryNoTag                   = "Container image without a tag"
-	summaryRecommendedBelowMinimum = "Recommended disk below the minimum"
-	summaryNotOwn                  = "Not a template of this account"
-	summaryCannotReplace           = "Cannot replace template: limit of own templates reached"
-	summaryLimitReached            = "Limit of own templates reached"
-)
-
 func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNotAnImage), tfkit.Textf(
+	tfkit.AddAttributeError(diags, at, "Not a container image", tfkit.Textf(
 		"The value of %s is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.",
 		at.String()))
 }
 
 func addNoTag(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, tfkit.Summaryf(summaryNoTag), tfkit.Textf("The API requires a tag in %s, for "+
+	tfkit.AddAttributeError(diags, at, "Container image without a tag", tfkit.Textf("The API requires a tag in %s, for "+
 		"example \":1.2\" at the end. Use a fixed version rather than latest.", at.String()))
 }
 
 func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {
-	tfkit.AddAttributeError(diags, path.Root("recommended_disk_gb"), tfkit.Summaryf(summaryRecommendedBelowMinimum),
+	tfkit.AddAttributeError(diags, path.Root("recommended_disk_gb"), "Recommended disk below the minimum",
 		tfkit.Textf(
 			"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
 			minimum))
 }
 
+// addNotCreated reports that a template was not created, or perhaps was.
+func addNotCreated(
+	ctx context.Context, diags *diag.Diagnostics, client *rental.Client, create rental.TemplateCreate, err error,
+) {
+	mayBe := func(t rental.Template) string {
+		if t.Owner == rental.OwnerCatalog || !tfkit.SameText(t.Name, create.Name) {
+			return ""
+		}
+		return t.Slug
+	}
+	next := tfkit.AfterUnknownCreation(err, client.ListTemplates(ctx, rental.ListOptions{}), mayBe,
+		func(slug string) tfkit.Text { return tfkit.ImportCreated("gpurent_template", slug) })
+	tfkit.AddAPIErrorAdvising(diags, "create template", next, err, "name", "image", "description", "launch_mode", "ports",
+		"env", "onstart", "min_disk_gb", "recommended_disk_gb")
+}
+
 func addNotOwn(diags *diag.Diagnostics, slug string) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryNotOwn),
+	tfkit.AddError(diags, "Not a template of this account",
 		tfkit.Textf("Template %q belongs to the catalog and cannot be managed. Use "+
 			"its slug directly, or the data source gpurent_templates.", slug))
 }
 
 func addCannotReplace(diags *diag.Diagnostics, own int) {
-	tfkit.AddError(diags, tfkit.Summaryf(summaryCannotReplace), tfkit.Textf("The account has %d own templates, and the "+
-		"API allows %d. A replacement with create_before_destroy needs one more, and a provider cannot see that setting, so "+
-		"the plan fails in any case. Nothing was changed. Delete a template that is not needed (the data source "+
-		"gpurent_templates with owner = \"me\" lists them), then plan again.", own, maxOwnTemplates))
+	tfkit.AddError(diags, "Cannot replace template: limit of own templates reached",
+		tfkit.Textf("The account has %d own templates, and the API allows %d. A replacement with create_before_destroy "+
+			"needs one more, and a provider cannot see that setting, so the plan fails in any case. Nothing was changed. "+
+			"Delete a template that is not needed (the data source gpurent_templates with owner = \"me\" lists them), then "+
+			"plan again.", own, maxOwnTemplates))
 }
 
 func addLimitReached(diags *diag.Diagnostics, own int) {
-	tfkit.AddWarning(diags, tfkit.Summaryf(summaryLimitReached), tfkit.Textf("The account has %d own templates, and the "+
+	tfkit.AddWarning(diags, "Limit of own templates reached", tfkit.Textf("The account has %d own templates, and the "+
 		"API allows %d. The apply fails if none is deleted before. The data source gpurent_templates with owner = \"me\" "+
 		"lists them.", own, maxOwnTemplates))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -82,23 +81,4 @@ func toCreate(ctx context.Context, plan model) (rental.TemplateCreate, diag.Diag
 		create.RecommendedDiskGB = plan.RecommendedDiskGB.ValueInt64()
 	}
 	return create, diags
-}
-
-// mayBeCreated reports whether a create request whose response was lost may have created the template: it has the name,
-// and everything else that was sent. Sizes and the launch mode are not compared, because the API may round a size, and
-// this version may not know the launch mode.
-func mayBeCreated(create rental.TemplateCreate, t rental.Template) bool {
-	for _, port := range create.Ports {
-		if t.Ports != nil && !slices.Contains(t.Ports, port) {
-			return false
-		}
-	}
-	for name, value := range create.Env {
-		if has, found := t.Env[name]; t.Env != nil && (!found || !tfkit.ContainsText(has, value)) {
-			return false
-		}
-	}
-	return tfkit.SameText(t.Name, create.Name) && (t.Image == "" || rental.SameImage(t.Image, create.Image)) &&
-		(t.Description == "" || tfkit.ContainsText(t.Description, create.Description)) &&
-		(t.OnStart == nil || tfkit.ContainsText(*t.OnStart, create.OnStart))
 }

@@ -4,7 +4,6 @@ package template
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -20,16 +19,12 @@ var (
 	_ resource.ResourceWithIdentity       = (*templateResource)(nil)
 )
 
-// creating separates concurrent creations in this process.
-var creating tfkit.Creations
-
 type templateResource struct{ tfkit.Resource }
 
 // NewResource returns the resource gpurent_template.
 func NewResource() resource.Resource { return &templateResource{tfkit.Resource{Name: "template"}} }
 
-// Create creates the template. The request has no idempotency key: after a lost response, the list shows whether the
-// template exists.
+// Create creates the template.
 func (r *templateResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -39,18 +34,9 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	object := r.Meta.NewObject(ctx)
-	template, err := tfkit.CreateOnce[rental.Template]{
-		Creations: &creating,
-		Service:   r.Meta.Client.BaseURL(),
-		InFlight:  max(r.Meta.Client.RequestTimeout(), r.Meta.Cache.Templates.Lag()),
-		List:      r.owned,
-		Create:    func(ctx context.Context) (rental.Template, error) { return r.Meta.Client.CreateTemplate(ctx, create) },
-		ID:        func(t rental.Template) string { return t.Slug },
-		Matches:   func(t rental.Template) bool { return mayBeCreated(create, t) },
-	}.Run(ctx)
-	if err != nil {
-		tfkit.AddAPIError(&resp.Diagnostics, "create template", err,
-			"name", "image", "description", "launch_mode", "ports", "env", "onstart", "min_disk_gb", "recommended_disk_gb")
+	template, err := r.Meta.Client.CreateTemplate(ctx, create)
+	if err != nil && template.Slug == "" { // with a slug, an error is about the rest of the response
+		addNotCreated(ctx, &resp.Diagnostics, r.Meta.Client, create, err)
 		return
 	}
 	r.Meta.Cache.Templates.Created(template)
@@ -100,10 +86,4 @@ func (r *templateResource) Delete(ctx context.Context, req resource.DeleteReques
 		return r.Meta.Client.DeleteTemplate(ctx, slug)
 	}
 	r.DeleteObject(ctx, req, resp, "delete", "template", r.Meta.Cache.Templates.Has, remove)
-}
-
-// owned lists the templates that the account owns.
-func (r *templateResource) owned(ctx context.Context) ([]rental.Template, error) {
-	all, err := rental.Collect(r.Meta.Client.ListTemplates(ctx, rental.ListOptions{}))
-	return slices.DeleteFunc(all, func(t rental.Template) bool { return t.Owner == rental.OwnerCatalog }), err
 }

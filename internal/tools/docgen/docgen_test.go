@@ -28,3 +28,15 @@ func TestCompare(t *testing.T) {
 		t.Error("no error without documents")
 	}
 }
+
+func TestWithoutRepeats(t *testing.T) {
+	schema := func(name, attributes string) string {
+		return "<a id=\"nestedatt--" + name + "\"></a>\n### Nested Schema for `" + name + "`\n\n" + attributes + "\n\n\n"
+	}
+	page := "# Page\n\n" + schema("fallbacks", "- `gpu`") + schema("other", "- `port`") + schema("query", "- `gpu`") +
+		"## Import\n"
+	want := strings.Replace(page, "- `gpu`\n\n\n", "The same attributes as [`query`](#nestedatt--query).\n\n", 1)
+	if got := withoutRepeats(page); got != want {
+		t.Errorf("%s, want:\n%s", got, want)
+	}
+}

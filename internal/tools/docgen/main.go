@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -122,11 +123,35 @@ func tidy(folder string) error {
 			return err
 		}
 		text := note.ReplaceAllString(string(content), "")
-		text = anchor.ReplaceAllString(text, "$1\n\n#")
+		text = anchor.ReplaceAllString(withoutRepeats(text), "$1\n\n#")
 		text = strings.TrimRight(blankLines.ReplaceAllString(text, "\n\n"), "\n") + "\n"
 		return root.WriteFile(page, []byte(text), fileMode)
 	})
 	return errors.Join(err, root.Close())
+}
+
+// nestedSchema matches the beginning of a nested schema: its anchor, its heading and the empty line below.
+var nestedSchema = regexp.MustCompile("<a id=\"(nestedatt--.*)\"></a>\n### Nested Schema for (`.*`)\n\n")
+
+// withoutRepeats replaces the attributes of a nested schema that has the same ones as a later one by a link to that.
+func withoutRepeats(page string) string {
+	begins := nestedSchema.FindAllStringSubmatchIndex(page, -1)
+	links, end := map[string]string{}, len(page)
+	for _, begin := range slices.Backward(begins) {
+		body := begin[1]
+		attributes, after := page[body:end], page[end:]
+		if next := strings.Index(attributes, "\n#"); next >= 0 {
+			attributes, after = attributes[:next], attributes[next:]+after
+		}
+		key := strings.TrimSpace(attributes)
+		if link, repeated := links[key]; repeated {
+			page = page[:body] + "The same attributes as " + link + ".\n\n" + after
+		} else {
+			links[key] = fmt.Sprintf("[%s](#%s)", page[begin[4]:begin[5]], page[begin[2]:begin[3]])
+		}
+		end = begin[0]
+	}
+	return page
 }
 
 // compare returns an error with the difference between the committed and the fresh documents.
