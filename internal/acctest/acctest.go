@@ -18,6 +18,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -29,7 +30,8 @@ const step = 2 * time.Second
 // Env is a running simulator for one test.
 type Env struct {
 	*simulator.Server
-	t testing.TB
+	t      testing.TB
+	quirks *quirks.Set
 	// known has the ids of the items that the test created, and of the API keys in its final states.
 	known map[string]bool
 }
@@ -41,14 +43,15 @@ type Option func(*simulator.Config)
 // and stops the simulator.
 func Start(t testing.TB, options ...Option) *Env {
 	t.Helper()
+	set := quirks.New(slices.DeleteFunc(quirksOfRun(), isOfferQuirk)...)
 	config := simulator.Config{
-		Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Quirks: quirksOfRun(),
+		Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Hooks: set,
 		Wrap: contracttest.New(t).Wrap,
 	}
 	for _, option := range options {
 		option(&config)
 	}
-	server, err := simulator.Start(t.Context(), config)
+	server, err := set.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +60,7 @@ func Start(t testing.TB, options ...Option) *Env {
 			t.Errorf("closing the simulator: %v", err)
 		}
 	})
-	env := &Env{Server: server, t: t, known: map[string]bool{}}
+	env := &Env{Server: server, t: t, quirks: set, known: map[string]bool{}}
 	t.Cleanup(env.checkKeys)
 	return env
 }

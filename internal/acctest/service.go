@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -148,7 +149,7 @@ type page[T any] struct {
 
 func (e *Env) do(method, path, body string) []byte {
 	e.t.Helper()
-	ctx := simulator.WithoutQuirks(context.WithoutCancel(e.t.Context()))
+	ctx := quirks.Without(context.WithoutCancel(e.t.Context()))
 	req := httptest.NewRequestWithContext(ctx, method, e.BaseURL+"/"+path, strings.NewReader(body))
 	req.RemoteAddr = "127.0.0.1:1"
 	req.Header.Set("Authorization", "Bearer "+e.APIKey)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -67,7 +68,7 @@ func (r *run) event() string {
 // outbid-soon-after-start, a server with on_outbid = "replace" would be replaced again and again.
 func (r *run) undoEvents() {
 	r.must(r.env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(fullBalance))}))
-	r.must(r.env.SetQuirks())
+	r.env.SetQuirks()
 }
 
 // quirkPercent is the probability that a quirk is on.
@@ -76,16 +77,16 @@ const quirkPercent = 30
 // switchQuirks switches random quirks on and the others off.
 func (r *run) switchQuirks() {
 	var names []string
-	for _, quirk := range simulator.AllQuirks() {
+	for _, name := range quirks.Names() {
 		if r.quirkRNG.IntN(100) < quirkPercent {
-			names = append(names, quirk.Name)
+			names = append(names, name)
 		}
 	}
 	if slices.Contains(names, "limit-headers-absent") {
 		// After a 429, requests are then sent at the documented rate, and small pages take minutes.
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "small-pages" })
 	}
-	r.must(r.env.SetQuirks(names...))
+	r.env.SetQuirks(names...)
 	r.hadQuirks = r.hadQuirks || len(names) > 0
 	r.logf("--- quirks: %s", strings.Join(names, ", "))
 }

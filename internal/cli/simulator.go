@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,11 +52,6 @@ func simulatorFlags(flags *flag.FlagSet, config *simulator.Config) {
 	flags.DurationVar(&config.Boot, "boot", 8*time.Second, "simulated time from the creation of an instance until it runs")
 	flags.StringVar(&config.Market, "market", simulator.MarketMoving,
 		"moving: prices and availability change, determined by the seed; or still")
-	flags.Func("quirks", "unusual behaviours that the API document permits: a comma-separated list of names, or all; "+
-		"GET /control/quirks lists them", func(list string) error {
-		config.Quirks = strings.Split(list, ",")
-		return nil
-	})
 	flags.StringVar(&config.State, "state", "",
 		"file for all data, including the API key, across restarts; none by default")
 	flags.StringVar(&config.APIKey, "api-key", "",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -87,7 +88,7 @@ func TestApply_AllKeepsExistingMembers(t *testing.T) {
 
 // The API refuses DELETE while an instance boots. A rollback keeps asking until nothing is billed.
 func TestApply_RollBackWhileBooting(t *testing.T) {
-	config := simulator.Config{Boot: 5 * time.Minute, Quirks: []string{"busy-while-booting"}}
+	config := simulator.Config{Boot: 5 * time.Minute, Hooks: quirks.New("busy-while-booting")}
 	run(t, config, func(t *testing.T, e *env) {
 		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
 			last := creates("train-3")(req)
@@ -201,7 +202,7 @@ func (e *env) lose4th(back time.Duration) {
 // missing offer. After a kill, the next run continues, even if the API has no record of the keys of what the rollback
 // destroyed: both try the keys of a slot from the same one.
 func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
-	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+	run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 		e.lose4th(20 * time.Minute)
 		began := time.Now()
 		time.AfterFunc(10*time.Minute, func() {

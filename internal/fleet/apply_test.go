@@ -14,6 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -381,7 +382,7 @@ func TestApply_Protected(t *testing.T) {
 
 // A member that is kept outbid is not ready.
 func TestApply_KeptOutbid(t *testing.T) {
-	runAny(t, simulator.Config{Quirks: []string{"outbid-soon-after-start"}}, func(t *testing.T, e *env, all bool) {
+	runAny(t, simulator.Config{Hooks: quirks.New("outbid-soon-after-start")}, func(t *testing.T, e *env, all bool) {
 		three := interruptible(3)
 		three.OnOutbid, three.All = lifecycle.OutbidKeep, all
 		result := e.apply(three, nil)

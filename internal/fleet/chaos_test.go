@@ -15,6 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -30,12 +31,12 @@ const chaosSteps = 12
 func TestApply_Chaos(t *testing.T) {
 	for seed := range *chaosSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			config := simulator.Config{Seed: seed}
+			set := quirks.New()
 			if seed%3 > 0 {
-				config.Quirks = []string{"all"}
+				set.Switch("all")
 			}
-			run(t, config, func(t *testing.T, e *env) {
-				w := &randomChanges{e: e, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
+			run(t, simulator.Config{Seed: seed, Hooks: set}, func(t *testing.T, e *env) {
+				w := &randomChanges{e: e, quirks: set, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
 				for range chaosSteps {
 					w.step()
 					if t.Failed() {
@@ -51,6 +52,7 @@ func TestApply_Chaos(t *testing.T) {
 // randomChanges is a sequence of random changes.
 type randomChanges struct {
 	e       *env
+	quirks  *quirks.Set
 	rand    *rand.Rand
 	spec    fleet.Spec
 	members []fleet.Member // of the saved state
@@ -185,28 +187,22 @@ func (w *randomChanges) check(result fleet.Result, known bool) {
 // exact returns the names of the active members as the simulator has them, whatever the quirks do to responses.
 func (w *randomChanges) exact() map[string]string {
 	w.e.t.Helper()
-	quirks := w.e.simulator.Quirks()
-	if err := w.e.simulator.SetQuirks(); err != nil {
-		w.e.t.Fatal(err)
-	}
+	on := w.quirks.On()
+	w.quirks.Switch()
 	found := map[string]string{}
 	for _, inst := range w.e.active() {
 		if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok && name == w.spec.Name {
 			found[inst.ID] = inst.NameString()
 		}
 	}
-	if err := w.e.simulator.SetQuirks(quirks...); err != nil {
-		w.e.t.Fatal(err)
-	}
+	w.quirks.Switch(on...)
 	return found
 }
 
 // end applies until the fleet is as described.
 func (w *randomChanges) end() {
 	w.e.t.Helper()
-	if err := w.e.simulator.SetQuirks(); err != nil {
-		w.e.t.Fatal(err)
-	}
+	w.quirks.Switch()
 	w.spec.WaitForOffer = 0
 	w.spec.Size, w.spec.OnOutbid = 5, lifecycle.OutbidReplace
 	w.spec.State = rental.DesiredRunning

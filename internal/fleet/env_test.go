@@ -15,6 +15,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -37,7 +38,7 @@ func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env))
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		config.APIKey, config.Market = apiKey, simulator.MarketStill
-		e := &env{t: t, simulator: must(simulator.New(config))}
+		e := &env{t: t, simulator: must(quirks.NewSimulator(config))}
 		e.client = must(rental.New(rental.Config{
 			BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: e, MaxRetries: 10,
 		}))

@@ -14,6 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -100,7 +101,7 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
 		for _, destroys := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, destroys %t", name, destroys), func(t *testing.T) {
-				run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+				run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 					members := e.create(first)
 					e.destroy(members[1].Instance.ID)
 					train := spec(3)
@@ -172,7 +173,7 @@ func TestApply_AsksForNoServerOfOthers(t *testing.T) {
 
 // The state is that of before a replacement: its instances are found.
 func TestApply_RecoversAfterRestoredState(t *testing.T) {
-	run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+	run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 		old := e.create(spec(2))
 		empty := e.apply(spec(0), old)
 		current := e.apply(spec(2), empty.Lost)
@@ -213,7 +214,7 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 		}, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Quirks: []string{"forgotten-keys"}}, func(t *testing.T, e *env) {
+			run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 				engine := e.engine()
 				test.prepare(e, engine)
 				sent := e.count("POST")
@@ -243,7 +244,7 @@ func TestApply_ChosenFleetRecovers(t *testing.T) {
 
 // After a create_before_destroy, the old object destroys its members, and those of the new one stay.
 func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
-	run(t, simulator.Config{Quirks: []string{"lagging-list"}}, func(_ *testing.T, e *env) {
+	run(t, simulator.Config{Hooks: quirks.New("lagging-list")}, func(_ *testing.T, e *env) {
 		engine := e.engine()
 		old := engine.Apply(e.t.Context(), spec(2), nil, time.Hour)
 		replacement := engine.Apply(e.t.Context(), newFleet(3), nil, time.Hour)
@@ -281,7 +282,7 @@ func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 func TestApply_FirstAnswerReplays(t *testing.T) {
 	for name, destroyed := range map[string]bool{"destroyed": true, "running": false} {
 		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Quirks: []string{"first-answer-replays"}}, func(t *testing.T, e *env) {
+			run(t, simulator.Config{Hooks: quirks.New("first-answer-replays")}, func(t *testing.T, e *env) {
 				first, generation := e.create(spec(2)), 1
 				if destroyed {
 					e.destroyAll(first)

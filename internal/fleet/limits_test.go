@@ -8,6 +8,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -22,7 +23,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 		limit := burnLimit(priceOf(offers[:2]...))
 		e.want(e.engine(limit).Apply(t.Context(), two, nil, 2*time.Hour), 2)
 	})
-	run(t, simulator.Config{Quirks: []string{"failed-is-billed"}}, func(t *testing.T, e *env) {
+	run(t, simulator.Config{Hooks: quirks.New("failed-is-billed")}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
 		e.fail(first[0])
 		e.taken(first...)

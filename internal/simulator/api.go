@@ -35,8 +35,6 @@ type admission struct {
 	quota  quota
 	fault  Fault
 	lang   language
-	// quirks are the active quirks, nil for none.
-	quirks *quirkSet
 	// path is relative to the base path and escaped.
 	path string
 	// route is nil if no route has the path and the method; allowed are then the methods of the path.
@@ -47,36 +45,30 @@ type admission struct {
 
 type admissionKey struct{}
 
-// serveAPI logs a request, counts it for the rate limit, applies faults and quirks, and passes it to the service.
+// serveAPI logs a request, counts it for the rate limit, applies faults, and passes it to the service.
 func (s *Simulator) serveAPI(service http.Handler, w http.ResponseWriter, r *http.Request) {
 	a := s.admit(r)
+	w = statusLogger{w, a.logged}
 	h := w.Header()
 	h.Set("X-Request-Id", s.nextRequestID())
 	h.Set("Cache-Control", "no-store")
 	// The simulated time, because clients compare expiry times with it.
 	h.Set("Date", a.logged.At.UTC().Format(http.TimeFormat))
 	s.setRateLimitHeaders(h, a.quota)
-	if a.quirks.has(quirkLimitHeadersAbsent) {
-		w = withoutLimitHeaders{w}
-	}
 	if a.fault.delay(r) != nil || a.fault.Drop == DropBefore {
 		panic(http.ErrAbortHandler)
 	}
 	if a.fault.Status != 0 && a.fault.Drop != DropAfter {
-		s.writeReply(w, a, a.fault.reply(a.lang))
+		s.writeReply(w, a.fault.reply(a.lang))
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), admissionKey{}, a))
-	if a.quirks != nil && a.quota.allowed {
-		service = s.quirked(service, a)
-	}
 	if a.fault.Drop == DropAfter {
-		service.ServeHTTP(&recorder{header: h.Clone()}, r)
+		service.ServeHTTP(discarded(h.Clone()), r)
 		if a.fault.Status != 0 {
-			s.writeReply(w, a, a.fault.reply(a.lang))
+			s.writeReply(w, a.fault.reply(a.lang))
 			return
 		}
-		s.logStatus(a, 0)
 		panic(http.ErrAbortHandler)
 	}
 	service.ServeHTTP(w, r)
@@ -109,8 +101,17 @@ func (s *Simulator) serveOperation(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, a, err)
 		return
 	}
-	s.writeReply(w, a, rep)
+	s.writeReply(w, rep)
 }
+
+// discarded is a response that nobody gets.
+type discarded http.Header
+
+func (d discarded) Header() http.Header { return http.Header(d) }
+
+func (discarded) WriteHeader(int) {}
+
+func (discarded) Write(b []byte) (int, error) { return len(b), nil }
 
 // allowAnyOrigin lets web pages of any origin read a response.
 func allowAnyOrigin(h http.Header) {
@@ -137,9 +138,6 @@ func (s *Simulator) admit(r *http.Request) admission {
 		entry.KeyID = k.ID
 	}
 	a.logged, a.quota = s.requests.add(entry), s.countRequest(k, hostWithoutPort(r.RemoteAddr))
-	if !isWithoutQuirks(r) {
-		a.quirks = s.engine.quirks
-	}
 	if a.quota.allowed {
 		a.fault = s.faults.match(r.Method, a.path)
 	}
@@ -230,18 +228,14 @@ func (s *Simulator) writeError(w http.ResponseWriter, a admission, err error) {
 		s.log.Error("internal error", "request_id", id, "error", err)
 		e = newError(codeInternal).withDetail("request_id", id)
 	}
-	s.writeReply(w, a, errorReply(e, a.lang))
+	s.writeReply(w, errorReply(e, a.lang))
 }
 
-func (s *Simulator) writeReply(w http.ResponseWriter, a admission, rep *reply) {
-	s.logStatus(a, rep.status)
+func (s *Simulator) writeReply(w http.ResponseWriter, rep *reply) {
 	if err := rep.writeTo(w); err != nil {
 		s.log.Debug("client disconnected", "error", err)
 	}
 }
-
-// logStatus sets the status of a request in the request log.
-func (s *Simulator) logStatus(a admission, status int) { a.logged.status.Store(int64(status)) }
 
 // recoverPanic turns the panic of a handler into an internal error.
 func (s *Simulator) recoverPanic(w http.ResponseWriter, a admission) {

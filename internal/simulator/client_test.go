@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -54,7 +55,7 @@ func newClient(t testing.TB, change ...func(*simulator.Config)) *client {
 // uncheckedClient starts a simulator without the validation by the contract, which takes most of the time.
 func uncheckedClient(t testing.TB, config simulator.Config) *client {
 	t.Helper()
-	sim, err := simulator.New(config)
+	sim, err := quirks.NewSimulator(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,8 +59,6 @@ type Config struct {
 	// State is a file that keeps the state across restarts. "" keeps nothing. The file overrides Seed, APIKey, Start and
 	// Market.
 	State string
-	// Quirks are the names of the quirks that are on at the start. "all" means all of them.
-	Quirks []string
 	// Reachable makes the addresses of running instances addresses of this machine that answer. Only [Start] uses it.
 	Reachable bool
 	// servers are these addresses; nil without Reachable.
@@ -70,10 +68,11 @@ type Config struct {
 	APIKey string
 	// Log receives the log; nil discards it. Secrets are never logged.
 	Log hclog.Logger
-	// Wrap wraps the service under /api/v1, for example with a contract check; nil means no wrapper. Faults and quirks
-	// are applied outside of it, because a proxy or network could cause them. The wrapper must pass on the context of
-	// the request.
+	// Wrap wraps the service under /api/v1, for example with a contract check; nil means no wrapper. Faults are applied
+	// outside of it, because a proxy or network could cause them. The wrapper must pass on the context of the request.
 	Wrap func(http.Handler) http.Handler
+	// Hooks is nil except in tests.
+	Hooks Hooks
 }
 
 // Validate returns an error if a field is invalid. It does not check the state file or the address.
@@ -106,11 +105,6 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.setClockDefaults(); err != nil {
 		return c, err
 	}
-	quirks, err := expandQuirks(c.Quirks)
-	if err != nil {
-		return c, err
-	}
-	c.Quirks = quirks
 	c.APIKey = strings.TrimSpace(c.APIKey)
 	if c.APIKey == "" {
 		c.APIKey = newAPISecret()
@@ -118,6 +112,9 @@ func (c Config) withDefaults() (Config, error) {
 	if !validSecret(c.APIKey) {
 		return c, fmt.Errorf("API key: must be a %d-character prefix and %d letters or digits", secretPrefixLen,
 			secretBodyLen)
+	}
+	if c.Hooks == nil {
+		c.Hooks = noHooks{}
 	}
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()

@@ -29,8 +29,6 @@ var controlRoutes = []controlRoute{
 	{http.MethodPost, "/device-codes/{user_code}", controlDeviceCode},
 	{http.MethodPost, "/faults", controlAddFault},
 	{http.MethodDelete, "/faults", controlClearFaults},
-	{http.MethodGet, "/quirks", controlQuirks},
-	{http.MethodPost, "/quirks", controlSetQuirks},
 	{http.MethodGet, "/requests", controlRequests},
 	{http.MethodDelete, "/requests", controlClearRequests},
 	{http.MethodPost, "/rate-limit", controlRateLimit},

@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -112,35 +111,6 @@ func controlAddFault(s *Simulator, _ map[string]string, f *fields) (any, error) 
 func controlClearFaults(s *Simulator, _ map[string]string, _ *fields) (any, error) {
 	s.ClearFaults()
 	return nil, nil
-}
-
-// quirkView is a quirk in the control API.
-type quirkView struct {
-	Quirk
-	On bool `json:"on"`
-}
-
-func controlQuirks(s *Simulator, _ map[string]string, _ *fields) (any, error) {
-	on := s.Quirks()
-	views := make([]quirkView, 0, len(quirkTable))
-	for _, q := range AllQuirks() {
-		views = append(views, quirkView{q, slices.Contains(on, q.Name)})
-	}
-	return struct {
-		Data []quirkView `json:"data"`
-	}{views}, nil
-}
-
-func controlSetQuirks(s *Simulator, _ map[string]string, f *fields) (any, error) {
-	f.require("names")
-	names := f.strings("names", 100)
-	if _, err := expandQuirks(names); err != nil {
-		f.add("names", textOneOf.with(joined(append(quirkNames(), allQuirks))))
-	}
-	if err := f.finish(); err != nil {
-		return nil, err
-	}
-	return nil, s.SetQuirks(names...)
 }
 
 func controlRequests(s *Simulator, _ map[string]string, _ *fields) (any, error) {

@@ -17,8 +17,8 @@
 //	gpu.go market*.go offer*.go template*.go             what can be rented
 //	instance*.go lifecycle.go rent.go ledger.go          instances and their costs
 //	account.go apikey.go auth.go sshkey.go device.go     the account and its keys
-//	ratelimit.go faults.go quirks*.go                    rate limits, faults, quirks
-//	requestlog.go control*.go patch.go                   what tests can read and change
+//	ratelimit.go faults.go                               rate limits, faults
+//	requestlog.go control*.go patch.go hooks.go          what tests can read and change
 //	console/ overview.go       the web pages
 //	server.go servers.go       the listener, and what answers for instances
 //

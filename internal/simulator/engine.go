@@ -13,11 +13,9 @@ type engine struct {
 	// startedAt is the initial time. The market moves at whole minutes from it.
 	startedAt time.Time
 	config    Config
-	// quirks are the active quirks, nil for none.
-	quirks *quirkSet
-	ids    *rand.Rand
-	idsPCG *rand.PCG
-	seq    int64
+	ids       *rand.Rand
+	idsPCG    *rand.PCG
+	seq       int64
 	// events are the pending changes.
 	events eventQueue
 

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -149,4 +150,14 @@ func (f Fault) reply(l language) *reply {
 		e = e.withHeader("Retry-After", "1")
 	}
 	return errorReply(e, l)
+}
+
+// htmlReply returns the error page of a proxy.
+func htmlReply(status int) *reply {
+	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	return &reply{
+		status: status, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+		body: fmt.Appendf(nil,
+			"<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title),
+	}
 }

@@ -55,20 +55,6 @@ func TestGuide_Calls(t *testing.T) {
 	}
 }
 
-// The guide has a row for each quirk and no other row.
-func TestGuide_Quirks(t *testing.T) {
-	section := readSection(t, "simulator.md", "Quirks")
-	for _, q := range AllQuirks() {
-		row := "\n| `" + q.Name + "` | " + q.Description + " | " + strings.ReplaceAll(q.Sentence, "|", `\|`) + " |"
-		if !strings.Contains(section, row) {
-			t.Errorf("the guide lacks this row:%s", row)
-		}
-	}
-	if rows := strings.Count(section, "\n| `"); rows != len(quirkTable) {
-		t.Errorf("the guide has %d rows for %d quirks", rows, len(quirkTable))
-	}
-}
-
 // The simulator accepts each recipe of the guide, for an instance or its offer.
 func TestGuide_Recipes(t *testing.T) {
 	recipe := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([A-Z]+) (/[^`]+)` \\| `([^`]+)` \\|$")

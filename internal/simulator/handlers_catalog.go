@@ -11,6 +11,7 @@ func (c *call) listGpus() (any, error) {
 func (c *call) listOffers() (any, error) {
 	q := parseQuery(c.r.URL)
 	filters := readOfferQuery(q)
+	filters.unavailable = c.config.Hooks.ListsAll(c.r)
 	req := c.readPageRequest(q, "offers")
 	if err := q.err(); err != nil {
 		return nil, err
@@ -19,7 +20,7 @@ func (c *call) listOffers() (any, error) {
 	if req.after != nil {
 		market = req.after.PriceChanges
 	}
-	sorted := filters.sorted(c.withPhantom(filters, market), market)
+	sorted := filters.sorted(c.offers, market)
 	if req.after != nil {
 		last := slices.IndexFunc(sorted, func(o *offer) bool { return o.ID == req.after.ID })
 		sorted = sorted[last+1:]
@@ -31,9 +32,6 @@ func (c *call) listOffers() (any, error) {
 
 func (c *call) getOffer() (any, error) {
 	o := c.findOffer(c.params["id"])
-	if o == nil {
-		o = c.findPhantom(c.params["id"])
-	}
 	if o == nil {
 		return nil, notFound("Предложение не найдено", "Offer not found")
 	}

@@ -24,18 +24,12 @@ func (c *call) createInstance() (any, error) {
 	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
-	if i := c.byIdempotencyKey[idempotencyKey]; i != nil && !c.dropsKey(i) {
+	if i := c.byIdempotencyKey[idempotencyKey]; i != nil {
 		c.header.Set("Idempotent-Replayed", "true")
-		if i.FirstAnswer != nil && c.requestHas(quirkFirstAnswerReplays) {
-			return *i.FirstAnswer, nil
-		}
 		return c.viewInstance(i), nil
 	}
 	o, err := readRentRequest(c.fields)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.refuseOffer(o.offerID); err != nil {
 		return nil, err
 	}
 	o.callers = c.callers()
@@ -45,11 +39,7 @@ func (c *call) createInstance() (any, error) {
 	}
 	c.status = http.StatusCreated
 	c.byIdempotencyKey[idempotencyKey] = i
-	answer := c.viewInstance(i)
-	if c.quirks.has(quirkFirstAnswerReplays) {
-		i.FirstAnswer = &answer
-	}
-	return answer, nil
+	return c.viewInstance(i), nil
 }
 
 var errNoInstance = text{"Сервер не найден", "Instance not found"}
@@ -65,7 +55,7 @@ func (c *call) getInstance() (any, error) {
 // instance returns the instance of the path. Destroyed instances are found, too.
 func (c *call) instance() (*instance, error) {
 	i := c.findInstance(c.params["id"])
-	if i == nil || c.lagsGet(i) {
+	if i == nil {
 		return nil, notFound(errNoInstance.ru, errNoInstance.en)
 	}
 	return i, nil
@@ -108,14 +98,7 @@ func (c *call) stopInstance() (any, error) {
 	return c.applyAction(func(i *instance) error { return c.stop(i, stoppedByUser) })
 }
 
-func (c *call) deleteInstance() (any, error) {
-	return c.applyAction(func(i *instance) error {
-		if c.isBusy(i) {
-			return stateConflict(i)
-		}
-		return c.destroy(i)
-	})
-}
+func (c *call) deleteInstance() (any, error) { return c.applyAction(c.destroy) }
 
 type logsView struct {
 	Lines []string `json:"lines"`

@@ -66,10 +66,6 @@ type instance struct {
 	Ahead []transition
 	Meter meter
 	Log   []string
-	// OutbidSoon reports whether the quirk outbid-soon-after-start was applied.
-	OutbidSoon bool
-	// FirstAnswer is the response to the creation, for the quirk first-answer-replays; nil if the quirk was off.
-	FirstAnswer *instanceView `json:",omitempty"`
 
 	// OfferID and TemplateSlug identify offer and template in the state file.
 	OfferID      string

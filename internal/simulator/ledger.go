@@ -162,7 +162,7 @@ type balanceView struct {
 }
 
 func (e *engine) viewBalance() balanceView {
-	left, burn := e.remaining(), e.burnKopH()
+	left, burn := e.remaining(), e.unposted.Rate
 	view := balanceView{e.account.BalanceKop, e.availableKop(), e.account.CreditLimitKop, burn, nil, "RUB"}
 	if burn > 0 {
 		hours := float64(max(left, 0)) / float64(burn) / float64(meterUnits)

@@ -27,8 +27,6 @@ func (e *engine) applyTransition(i *instance) {
 	case "":
 		i.Reachable = true
 		e.logf(i, "Ports assigned")
-	case statusOutbid:
-		e.raisePriceAboveBid(i)
 	default:
 		e.setStatus(i, to)
 	}
@@ -56,7 +54,6 @@ func (e *engine) setStatus(i *instance, status string) {
 			e.outbid(i)
 			return
 		}
-		e.scheduleOutbid(i)
 	case statusStopping:
 		e.logf(i, "Stopping the container")
 	case statusStopped:
@@ -132,7 +129,7 @@ func (e *engine) start(i *instance) error {
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
-	price = e.quirkedPrice(quirkPriceMovesOnStart, i.offer, price)
+	price = e.config.Hooks.LockPrice(i.OfferID, true, price)
 	if err := e.requireFunds(price); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ type offerQuery struct {
 	minDiskGB       *float64
 	minInetDownMbps *float64
 	order           string
+	unavailable     bool // offers that are not available match, too
 }
 
 func readOfferQuery(q *query) offerQuery {
@@ -72,7 +73,7 @@ func isCountryCode(s string) bool {
 // matches reports whether an offer is listed.
 func (f offerQuery) matches(o *offer) bool {
 	price := o.price(f.rentalType)
-	return o.available() && price != nil &&
+	return (f.unavailable || o.available()) && price != nil &&
 		(f.maxPriceKopH == nil || *price <= *f.maxPriceKopH) &&
 		(len(f.gpu) == 0 || slices.Contains(f.gpu, o.model.slug)) &&
 		(len(f.gpuCounts) == 0 || slices.Contains(f.gpuCounts, o.GPU.Count)) &&

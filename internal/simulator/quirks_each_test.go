@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -428,9 +429,10 @@ func failures(api *client, method string, path func(n int) string, body any) (st
 }
 
 func TestQuirk_StatusAfterWork(t *testing.T) {
-	api := newClient(t)
+	set := quirks.New()
+	api := newClient(t, func(c *simulator.Config) { c.Hooks = set })
 	path := "/instances/" + api.runningInstance(nil).text("id")
-	api.control("POST", "/quirks", object{"names": []string{"status-after-work"}}).want(204)
+	set.Switch("status-after-work")
 	statuses, longest := failures(api, "PATCH", func(int) string { return path }, object{"name": "x"})
 	for _, status := range []int{0, 500, 503, 502, 504, 200} {
 		if statuses[status] == 0 || len(statuses) != 6 || longest != 2 {
@@ -464,11 +466,32 @@ func TestQuirk_GatewayErrors(t *testing.T) {
 	}
 }
 
+// The outcome of a failed creation without an idempotency key is unknown, so no quirk makes one fail.
+func TestQuirks_SpareCreationsWithoutKeys(t *testing.T) {
+	api := newClient(t, withQuirks("status-after-work", "gateway-errors"))
+	for path, body := range map[string]object{
+		"/ssh-keys":  {"public_key": publicKey(1)},
+		"/templates": {"name": "own", "image": "alpine:3.20"},
+		"/api-keys":  {"name": "k", "scopes": []string{"user:read"}},
+	} {
+		for range 15 {
+			equal(t, "status of POST "+path, api.try("POST", path, body).status, 201)
+		}
+	}
+}
+
 // After a cut on a used connection, the next new connection is cut, too. Otherwise the transport, which retries on a
 // new connection, would hide every cut.
 func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
-	server := start(t, simulator.Config{Seed: 7, Clock: simulator.ClockManual, Quirks: []string{"status-after-work"}})
+	set := quirks.New()
+	server, err := set.Start(t.Context(), simulator.Config{Seed: 7, Clock: simulator.ClockManual, APIKey: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
 	server.SetRateLimit(0, 0)
+	path := "/instances/" + clientOf(t, server.Simulator, testKey).createInstance(nil).text("id")
+	set.Switch("status-after-work")
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	send := func(method, path, body, key string) (status int, err error) {
@@ -478,7 +501,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		}
 		req.Header.Set("Authorization", "Bearer "+server.APIKey)
 		req.Header.Set("Content-Type", "application/json")
-		if key != "" { // with it, the transport retries a POST by itself
+		if key != "" { // with it, the transport retries a write by itself
 			req.Header.Set("Idempotency-Key", key)
 		}
 		resp, err := transport.RoundTrip(req)
@@ -489,11 +512,11 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode, err
 	}
-	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d","public_key":%q}`, n, publicKey(1)) }
+	body := func(n int) string { return fmt.Sprintf(`{"name":"n%d"}`, n) }
 	longest := 0
 	for n := range 200 {
 		for inRow := 1; ; inRow++ {
-			if status, err := send("POST", "/ssh-keys", body(n), ""); err == nil && status < 500 {
+			if status, err := send("PATCH", path, body(n), ""); err == nil && status < 500 {
 				break
 			}
 			longest = max(longest, inRow)
@@ -508,7 +531,7 @@ func TestQuirk_StatusAfterWork_ReusedConnection(t *testing.T) {
 		if _, err := send("GET", "/me", "", ""); err != nil { // leaves a used connection
 			t.Fatal(err)
 		}
-		if _, err := send("POST", "/ssh-keys", body(1000+n), fmt.Sprint(n)); err != nil {
+		if _, err := send("PATCH", path, body(1000+n), fmt.Sprint(n)); err != nil {
 			seen++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,12 +11,13 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // withQuirks enables quirks from the start.
 func withQuirks(names ...string) func(*simulator.Config) {
-	return func(c *simulator.Config) { c.Quirks = names }
+	return func(c *simulator.Config) { c.Hooks = quirks.New(names...) }
 }
 
 // try sends a request. The status is 0 if the connection is cut.
@@ -119,7 +119,7 @@ func (api *client) withoutQuirks(path string) object {
 	api.t.Helper()
 	other := api.withKey(api.key)
 	other.handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		api.Handler().ServeHTTP(w, req.WithContext(simulator.WithoutQuirks(req.Context())))
+		api.Handler().ServeHTTP(w, req.WithContext(quirks.Without(req.Context())))
 	})
 	return other.get(path).ok()
 }
@@ -127,8 +127,8 @@ func (api *client) withoutQuirks(path string) object {
 // The same seed has the same quirks.
 func TestQuirks_DependOnSeed(t *testing.T) {
 	secrets := regexp.MustCompile(`"(secret|prefix)":"[^"]*"`) // what no seed decides
-	scenario := func(seed uint64, quirks ...string) string {
-		api := newClient(t, withQuirks(quirks...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
+	scenario := func(seed uint64, names ...string) string {
+		api := newClient(t, withQuirks(names...), func(c *simulator.Config) { c.Start, c.Seed = historyStart, seed })
 		return secrets.ReplaceAllString(strings.Join(runScenario(api), "\n"), "")
 	}
 	first := scenario(7, "all")
@@ -145,74 +145,8 @@ func TestQuirks_DependOnSeed(t *testing.T) {
 func TestQuirks_MatchContract(t *testing.T) {
 	outside := []string{"status-after-work", "gateway-errors", "limit-headers-absent", "strange-neighbours",
 		"unknown-enums", "unknown-fields"}
-	api := newClient(t)
-	for _, q := range simulator.AllQuirks() {
-		if slices.Contains(outside, q.Name) {
-			continue
-		}
-		if err := api.SetQuirks(append(api.Quirks(), q.Name)...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	inside := slices.DeleteFunc(quirks.Names(), func(name string) bool { return slices.Contains(outside, name) })
+	api := newClient(t, withQuirks(inside...))
 	api.handler = contracttest.New(t).Wrap(api.Handler())
 	runScenario(api)
-}
-
-func TestQuirks_Switching(t *testing.T) {
-	api := newClient(t, withQuirks("small-pages"))
-	listed := func() (on []string) {
-		var p struct {
-			Data []struct {
-				simulator.Quirk
-				On bool
-			}
-		}
-		api.control("GET", "/quirks", nil).want(200).into(&p)
-		for n, q := range simulator.AllQuirks() {
-			if p.Data[n].Quirk != q || q.Description == "" || q.Sentence == "" {
-				t.Errorf("%s is listed as %+v", q.Name, p.Data[n])
-			}
-			if p.Data[n].On {
-				on = append(on, q.Name)
-			}
-		}
-		return on
-	}
-	set := func(names ...string) response { return api.control("POST", "/quirks", object{"names": names}) }
-	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
-		t.Errorf("at first: %v", on)
-	}
-	set("all").want(204)
-	if on := listed(); len(on) != len(simulator.AllQuirks()) {
-		t.Errorf("all: %v", on)
-	}
-	refused := set("no-such")
-	refused.invalid("names")
-	err := simulator.Config{Quirks: []string{"no-such"}}.Validate()
-	if !strings.Contains(string(refused.body), "lagging-list") || !strings.Contains(fmt.Sprint(err), "lagging-list") {
-		t.Errorf("the refusal does not name what there is: %s, %v", refused.body, err)
-	}
-	api.control("POST", "/quirks", object{"names": []string{}}).want(204)
-	if on := listed(); len(on) != 0 {
-		t.Errorf("none: %v", on)
-	}
-	api.control("POST", "/reset", nil).want(200)
-	if on := listed(); !slices.Equal(on, []string{"small-pages"}) {
-		t.Errorf("after a reset: %v", on)
-	}
-}
-
-func TestQuirks_StateFile(t *testing.T) {
-	saved := withStateFile(filepath.Join(t.TempDir(), "state.json"))
-	api := newClient(t, saved, withQuirks("small-pages"))
-	if err := api.SetQuirks("other-gpu"); err != nil {
-		t.Fatal(err)
-	}
-	api.save()
-	if on := newClient(t, saved).Quirks(); !slices.Equal(on, []string{"other-gpu"}) {
-		t.Errorf("without the option: %v", on)
-	}
-	if on := newClient(t, saved, withQuirks("small-pages")).Quirks(); !slices.Equal(on, []string{"small-pages"}) {
-		t.Errorf("with the option: %v", on)
-	}
 }

@@ -103,7 +103,7 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 		return nil, err
 	}
 	price := *offer.price(req.rentalType)
-	running := e.quirkedPrice(quirkPriceMovesOnCreate, offer, price) + extraDiskKopH(offer, req.diskGB)
+	running := e.config.Hooks.LockPrice(offer.ID, false, price) + extraDiskKopH(offer, req.diskGB)
 	if err := e.requireFunds(running); err != nil {
 		return nil, err
 	}

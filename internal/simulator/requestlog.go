@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -12,7 +13,7 @@ type Request struct {
 	// Path is relative to the base URL and escaped as it was sent, for example /instances/ins_1.
 	Path  string `json:"path"`
 	Query string `json:"query"`
-	// Status is the status of the response; 0 if a fault cut the connection.
+	// Status is the status of the response; 0 if the connection was cut.
 	Status int `json:"status"`
 	// KeyID is the id of the active key of the request, or "".
 	KeyID string `json:"key_id"`
@@ -30,6 +31,17 @@ type requestLog struct {
 type loggedRequest struct {
 	Request
 	status atomic.Int64
+}
+
+// statusLogger sets the status of a request in the log.
+type statusLogger struct {
+	http.ResponseWriter
+	logged *loggedRequest
+}
+
+func (w statusLogger) WriteHeader(status int) {
+	w.logged.status.Store(int64(status))
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // add logs a request.

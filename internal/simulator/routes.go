@@ -26,8 +26,6 @@ type route struct {
 	pattern string
 	access  access
 	handle  func(*call) (any, error)
-	// schema is the contract schema of the response or of the items of a list, "" for none.
-	schema string
 }
 
 func (rt *route) lists() bool { return strings.HasPrefix(rt.id, "list") }
@@ -43,41 +41,39 @@ func (rt *route) cached() bool { return rt.cors() && rt.lists() }
 
 // routes are all operations of the API.
 var routes = []route{
-	{"getMe", http.MethodGet, "/me", scopeUserRead, (*call).getMe, "User"},
-	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, (*call).getBalance, "Balance"},
-	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, (*call).listTransactions, "Transaction"},
+	{"getMe", http.MethodGet, "/me", scopeUserRead, (*call).getMe},
+	{"getBalance", http.MethodGet, "/balance", scopeBillingRead, (*call).getBalance},
+	{"listTransactions", http.MethodGet, "/transactions", scopeBillingRead, (*call).listTransactions},
 
-	{"listGpus", http.MethodGet, "/gpus", accessPublic, (*call).listGpus, "GpuModel"},
-	{"listOffers", http.MethodGet, "/offers", accessPublic, (*call).listOffers, "Offer"},
-	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, (*call).getOffer, "Offer"},
+	{"listGpus", http.MethodGet, "/gpus", accessPublic, (*call).listGpus},
+	{"listOffers", http.MethodGet, "/offers", accessPublic, (*call).listOffers},
+	{"getOffer", http.MethodGet, "/offers/{id}", accessPublic, (*call).getOffer},
 
-	{"listTemplates", http.MethodGet, "/templates", accessOptional, (*call).listTemplates, "Template"},
-	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, (*call).createTemplate, "Template"},
-	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, (*call).deleteTemplate, ""},
+	{"listTemplates", http.MethodGet, "/templates", accessOptional, (*call).listTemplates},
+	{"createTemplate", http.MethodPost, "/templates", scopeInstancesWrite, (*call).createTemplate},
+	{"deleteTemplate", http.MethodDelete, "/templates/{slug}", scopeInstancesWrite, (*call).deleteTemplate},
 
-	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, (*call).listSSHKeys, "SshKey"},
-	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, (*call).createSSHKey, "SshKey"},
-	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, (*call).deleteSSHKey, ""},
+	{"listSshKeys", http.MethodGet, "/ssh-keys", scopeUserRead, (*call).listSSHKeys},
+	{"createSshKey", http.MethodPost, "/ssh-keys", scopeUserWrite, (*call).createSSHKey},
+	{"deleteSshKey", http.MethodDelete, "/ssh-keys/{id}", scopeUserWrite, (*call).deleteSSHKey},
 
-	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, (*call).listInstances, "Instance"},
-	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, (*call).createInstance, "Instance"},
-	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, (*call).getInstance, "Instance"},
-	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, (*call).updateInstance, "Instance"},
-	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, (*call).startInstance, "Instance"},
-	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, (*call).stopInstance, "Instance"},
-	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, (*call).deleteInstance, "Instance"},
-	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead,
-		(*call).getInstanceLogs, "InstanceLogs"},
+	{"listInstances", http.MethodGet, "/instances", scopeInstancesRead, (*call).listInstances},
+	{"createInstance", http.MethodPost, "/instances", scopeInstancesWrite, (*call).createInstance},
+	{"getInstance", http.MethodGet, "/instances/{id}", scopeInstancesRead, (*call).getInstance},
+	{"updateInstance", http.MethodPatch, "/instances/{id}", scopeInstancesWrite, (*call).updateInstance},
+	{"startInstance", http.MethodPost, "/instances/{id}/start", scopeInstancesWrite, (*call).startInstance},
+	{"stopInstance", http.MethodPost, "/instances/{id}/stop", scopeInstancesWrite, (*call).stopInstance},
+	{"deleteInstance", http.MethodDelete, "/instances/{id}", scopeInstancesWrite, (*call).deleteInstance},
+	{"getInstanceLogs", http.MethodGet, "/instances/{id}/logs", scopeInstancesRead, (*call).getInstanceLogs},
 
-	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, (*call).listAPIKeys, "ApiKey"},
-	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, (*call).createAPIKey, "ApiKeyCreated"},
-	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, (*call).deleteAPIKey, ""},
+	{"listApiKeys", http.MethodGet, "/api-keys", scopeUserRead, (*call).listAPIKeys},
+	{"createApiKey", http.MethodPost, "/api-keys", scopeUserWrite, (*call).createAPIKey},
+	{"deleteApiKey", http.MethodDelete, "/api-keys/{id}", scopeUserWrite, (*call).deleteAPIKey},
 
-	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, (*call).createDeviceCode, "DeviceCode"},
-	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic,
-		(*call).createDeviceToken, "DeviceToken"},
+	{"createDeviceCode", http.MethodPost, "/auth/device", accessPublic, (*call).createDeviceCode},
+	{"createDeviceToken", http.MethodPost, "/auth/device/token", accessPublic, (*call).createDeviceToken},
 
-	{"", http.MethodGet, "/openapi.json", accessPublic, (*call).getOpenAPI, ""},
+	{"", http.MethodGet, "/openapi.json", accessPublic, (*call).getOpenAPI},
 }
 
 // findRoute returns the route of a request and its path parameters. If no route has the method, it returns nil and the

@@ -86,7 +86,6 @@ func (s *Simulator) resetState() {
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
-	s.setQuirks(s.config.Quirks)
 	s.requests = requestLog{}
 }
 
@@ -145,8 +144,8 @@ func (s *Simulator) Advance(d time.Duration) time.Time {
 	return s.engine.now
 }
 
-// Reset restores the initial state of the seed: the account, the offers, the rate limits and the configured quirks,
-// without faults and requests. The API key and the time stay unchanged.
+// Reset restores the initial state of the seed: the account, the offers and the rate limits, without faults and
+// requests. The API key and the time stay unchanged.
 func (s *Simulator) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,8 +48,6 @@ type savedState struct {
 	PerKey, PerAddress int
 	Faults             []*activeFault
 	FaultDice          []byte
-	// Quirks are the names of the active quirks.
-	Quirks []string
 }
 
 // snapshot returns the state to save. The caller holds the lock.
@@ -71,7 +69,6 @@ func (s *Simulator) snapshot() (savedState, error) {
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-		Quirks: w.quirks.names(),
 	}
 	for _, t := range w.templates {
 		if t.Owner == ownerMe {
@@ -172,9 +169,6 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 	if c.APIKey != "" && c.APIKey != saved.APIKey {
 		return c, fmt.Errorf("state file %s: belongs to another API key; give that one or none", c.State)
 	}
-	if len(c.Quirks) == 0 {
-		c.Quirks = saved.Quirks
-	}
 	c.APIKey, c.Seed, c.Market = saved.APIKey, saved.Seed, saved.Market
 	return c, nil
 }
@@ -206,7 +200,6 @@ func (s *Simulator) restore(saved *savedState) error {
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults
-	s.setQuirks(s.config.Quirks)
 	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
 }
 

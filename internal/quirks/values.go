@@ -1,19 +1,15 @@
-package simulator
+package quirks
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 )
 
 // respellImages implements image-spelling. The spelling of an item does not change.
-func (res *quirkedResponse) respellImages() {
+func (res *response) respellImages() {
 	for _, item := range res.items() {
 		if image, ok := item["image"].(string); ok && (res.schema == "Instance" || res.schema == "Template") {
-			item["image"] = respellImage(image, res.randomInt(2, quirkImageSpelling, identifier(item)))
+			item["image"] = respellImage(image, res.randomInt(2, imageSpelling, identifier(item)))
 		}
 	}
 }
@@ -37,7 +33,7 @@ func respellImage(image string, choice int) string {
 }
 
 // renameGPUs implements other-gpu.
-func (res *quirkedResponse) renameGPUs() {
+func (res *response) renameGPUs() {
 	if res.schema != "Instance" {
 		return
 	}
@@ -52,12 +48,12 @@ func (res *quirkedResponse) renameGPUs() {
 }
 
 // unknownEnums implements unknown-enums. A stable status does not change.
-func (res *quirkedResponse) unknownEnums() {
+func (res *response) unknownEnums() {
 	for _, item := range res.items() {
 		name := identifier(item)
 		invent := func(field, value string, sides int, about ...any) {
 			if _, has := item[field].(string); has &&
-				res.randomInt(sides, quirkUnknownEnums, append(about, field, name)...) == 0 {
+				res.randomInt(sides, unknownEnums, append(about, field, name)...) == 0 {
 				item[field] = value
 			}
 		}
@@ -69,7 +65,7 @@ func (res *quirkedResponse) unknownEnums() {
 		case "Transaction":
 			invent("type", "cashback", 4)
 		case "Template":
-			if item["owner"] == ownerCatalog {
+			if item["owner"] == "catalog" {
 				invent("launch_mode", "vnc", 3)
 			}
 		case "Instance":
@@ -82,18 +78,18 @@ func (res *quirkedResponse) unknownEnums() {
 }
 
 func isTransitional(status string) bool {
-	return slices.Contains([]string{statusCreating, statusStarting, statusStopping, statusDestroying}, status)
+	return slices.Contains([]string{"creating", "starting", "stopping", "destroying"}, status)
 }
 
 // dropOneIn is the inverse probability that an optional field with a value is left out.
 const dropOneIn = 12
 
 // dropOptionalFields implements optional-fields-absent.
-func (res *quirkedResponse) dropOptionalFields() {
+func (res *response) dropOptionalFields() {
 	for _, item := range res.items() {
 		for _, field := range optionalFields()[res.schema] {
 			value, has := item[field]
-			if has && (value == nil || res.randomInt(dropOneIn, quirkOptionalFieldsAbsent, identifier(item), field,
+			if has && (value == nil || res.randomInt(dropOneIn, optionalFieldsAbsent, identifier(item), field,
 				res.key, res.attempt) == 0) {
 				delete(item, field)
 			}
@@ -101,33 +97,8 @@ func (res *quirkedResponse) dropOptionalFields() {
 	}
 }
 
-// optionalFields are the fields that are not required, by schema.
-var optionalFields = sync.OnceValue(func() map[string][]string {
-	var document struct {
-		Components struct {
-			Schemas map[string]struct {
-				Required   []string
-				Properties map[string]json.RawMessage
-			}
-		}
-	}
-	if err := json.Unmarshal(contract.Document(), &document); err != nil {
-		panic("simulator: the contract: " + err.Error())
-	}
-	optional := map[string][]string{}
-	for name, schema := range document.Components.Schemas {
-		for field := range schema.Properties {
-			if !slices.Contains(schema.Required, field) {
-				optional[name] = append(optional[name], field)
-			}
-		}
-		slices.Sort(optional[name])
-	}
-	return optional
-})
-
 // addFields implements unknown-fields. The env of a template and the details of an error have no fixed fields.
-func (res *quirkedResponse) addFields() { addUnknownFields(res.body) }
+func (res *response) addFields() { addUnknownFields(res.content) }
 
 func addUnknownFields(value any) {
 	switch value := value.(type) {

@@ -1,4 +1,4 @@
-package simulator
+package quirks
 
 import "encoding/json"
 
@@ -57,7 +57,7 @@ func foreignItems(schema string) []map[string]any {
 	var items []map[string]any
 	if text, ok := foreignItemsJSON[schema]; ok {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
-			panic("simulator: " + schema + ": " + err.Error())
+			panic("quirks: " + schema + ": " + err.Error())
 		}
 	}
 	return items

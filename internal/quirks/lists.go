@@ -1,4 +1,4 @@
-package simulator
+package quirks
 
 import (
 	"net/http"
@@ -15,23 +15,13 @@ type oldStatus struct {
 	until           time.Time
 }
 
-// statusOf returns the current status of an instance, the zero value if there is none.
-func (s *Simulator) statusOf(id string) oldStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := s.engine.findInstance(id); i != nil {
-		return oldStatus{status: i.Status, desired: i.Desired}
-	}
-	return oldStatus{}
-}
-
 // hideNewItems implements lagging-list.
-func (res *quirkedResponse) hideNewItems() {
+func (res *response) hideNewItems() {
 	res.mu.Lock()
 	defer res.mu.Unlock()
 	if res.status == http.StatusCreated {
-		name := identifier(res.body)
-		lag := time.Duration(3+res.randomInt(10, quirkLaggingList, name)) * time.Second
+		name := identifier(res.content)
+		lag := time.Duration(3+res.randomInt(10, laggingList, name)) * time.Second
 		res.listedFrom[name] = res.now.Add(lag)
 	}
 	if !res.lists() {
@@ -52,7 +42,7 @@ func (res *quirkedResponse) hideNewItems() {
 }
 
 // keepOldStatus implements lagging-status. The response to DELETE shows destroying at once, as the document requires.
-func (res *quirkedResponse) keepOldStatus() {
+func (res *response) keepOldStatus() {
 	if res.schema != "Instance" {
 		return
 	}
@@ -61,7 +51,7 @@ func (res *quirkedResponse) keepOldStatus() {
 	ends := res.id == "deleteInstance"
 	if old := res.before; old.status != "" && (ends || res.id == "startInstance" ||
 		res.id == "stopInstance") {
-		lag := time.Duration(2+res.randomInt(7, quirkLaggingStatus, res.key, res.attempt)) * time.Second
+		lag := time.Duration(2+res.randomInt(7, laggingStatus, res.key, res.attempt)) * time.Second
 		old.until = res.now.Add(lag)
 		res.oldStatus[res.resourceID] = old
 	}
@@ -78,7 +68,7 @@ func (res *quirkedResponse) keepOldStatus() {
 }
 
 // reorder implements sorted-differently.
-func (res *quirkedResponse) reorder() {
+func (res *response) reorder() {
 	if res.lists() && res.schema != "Offer" && res.schema != "Transaction" {
 		res.shuffle(res.data(), "data")
 	}
@@ -91,9 +81,9 @@ func (res *quirkedResponse) reorder() {
 	}
 }
 
-func (res *quirkedResponse) shuffle(array []any, what string) {
+func (res *response) shuffle(array []any, what string) {
 	for n := len(array) - 1; n > 0; n-- {
-		other := res.randomInt(n+1, quirkSortedDifferently, res.key, res.attempt, what, n)
+		other := res.randomInt(n+1, sortedDifferently, res.key, res.attempt, what, n)
 		array[n], array[other] = array[other], array[n]
 	}
 }
@@ -109,6 +99,9 @@ func limitPage(u *url.URL) {
 		u.RawQuery = query.Encode()
 	}
 }
+
+// Page sizes of the API.
+const defaultPage, maxPage = 50, 200
 
 // pageLimit returns the limit of a query, 0 if it is invalid.
 func pageLimit(query url.Values) int {
@@ -127,9 +120,9 @@ const neighbourCursor = "nb_"
 
 // readNeighbourCursor removes the cursor of a page of foreign items from the request. The service then returns its
 // first page.
-func (res *quirkedResponse) readNeighbourCursor(u *url.URL) {
+func (res *response) readNeighbourCursor(u *url.URL) {
 	query := u.Query()
-	res.query, res.neighboursFrom = query, -1
+	res.query = query
 	rest, ours := strings.CutPrefix(query.Get("cursor"), neighbourCursor)
 	from, err := strconv.Atoi(rest)
 	if !ours || err != nil || from < 0 || from > len(res.neighbours()) {
@@ -141,7 +134,7 @@ func (res *quirkedResponse) readNeighbourCursor(u *url.URL) {
 }
 
 // addNeighbours implements strange-neighbours for lists: foreign items are at the end.
-func (res *quirkedResponse) addNeighbours() {
+func (res *response) addNeighbours() {
 	if !res.lists() {
 		return
 	}
@@ -149,7 +142,7 @@ func (res *quirkedResponse) addNeighbours() {
 	switch {
 	case from >= 0:
 		data = nil
-	case res.body["next_cursor"] != nil:
+	case res.content["next_cursor"] != nil:
 		return
 	default:
 		from = 0
@@ -160,14 +153,14 @@ func (res *quirkedResponse) addNeighbours() {
 		data = append(data, item)
 	}
 	res.setData(data)
-	res.body["next_cursor"] = nil
+	res.content["next_cursor"] = nil
 	if fit < len(rest) {
-		res.body["next_cursor"] = neighbourCursor + strconv.Itoa(from+fit)
+		res.content["next_cursor"] = neighbourCursor + strconv.Itoa(from+fit)
 	}
 }
 
 // neighbours returns the foreign items of the requested list.
-func (res *quirkedResponse) neighbours() []map[string]any {
+func (res *response) neighbours() []map[string]any {
 	items := foreignItems(res.schema)
 	if res.schema != "Offer" {
 		return items
@@ -176,7 +169,7 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 		value := strings.Join(values, ",")
 		switch {
 		case slices.Contains([]string{"type", "order", "limit", "cursor"}, filter):
-		case filter == "gpu" && slices.Contains(strings.Split(value, ","), popularModel):
+		case filter == "gpu" && slices.Contains(strings.Split(value, ","), "rtx_4090"):
 			items = items[:1]
 		case filter == "num_gpus" && slices.Contains(strings.Split(value, ","), "1"), filter == "min_gpus" &&
 			value == "1":
@@ -187,16 +180,21 @@ func (res *quirkedResponse) neighbours() []map[string]any {
 	return items
 }
 
-// replaced returns the response of forbidden-balance or strange-neighbours that replaces a response, nil for none.
-func (res *quirkedResponse) replaced(rep *reply, l language) *reply {
+// replacement returns the response of forbidden-balance, strange-neighbours or phantom-offers that replaces a response,
+// nil for none.
+func (res *response) replacement(status int) *failure {
 	switch {
-	case res.id == "getBalance" && rep.status == http.StatusOK && res.has(quirkForbiddenBalance):
-		return errorReply(newError(codeForbidden), l)
-	case rep.status != http.StatusNotFound || !res.has(quirkStrangeNeighbours):
+	case res.id == "getBalance" && status == http.StatusOK && res.has(forbiddenBalance):
+		return apiFailure(http.StatusForbidden, "forbidden", "Access denied")
+	case status != http.StatusNotFound || res.resourceID == "":
+		return nil
+	case res.id == "getOffer" && res.has(phantomOffers) && res.phantom(res.resourceID) != nil:
+		return &failure{status: http.StatusOK, body: res.phantom(res.resourceID)}
+	case !res.has(strangeNeighbours):
 		return nil
 	}
 	for _, item := range foreignItems(res.schema) {
-		if res.resourceID == "" || identifier(item) != res.resourceID {
+		if identifier(item) != res.resourceID {
 			continue
 		}
 		switch res.id {
@@ -204,9 +202,9 @@ func (res *quirkedResponse) replaced(rep *reply, l language) *reply {
 			if res.schema == "Offer" {
 				item["available"] = false
 			}
-			return jsonReply(http.StatusOK, item)
+			return &failure{status: http.StatusOK, body: item}
 		case "startInstance", "stopInstance", "deleteInstance":
-			return errorReply(newError(codeConflict), l)
+			return apiFailure(http.StatusConflict, "conflict", "The current state does not allow it")
 		}
 	}
 	return nil
