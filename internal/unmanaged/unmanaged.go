@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
@@ -88,9 +87,8 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 
 // sortByPrice sorts the most expensive servers first, then the oldest.
 func sortByPrice(servers []*Server) {
-	sort.Slice(servers, func(i, j int) bool {
-		a, b := servers[i], servers[j]
-		return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+	slices.SortFunc(servers, func(a, b *Server) int {
+		return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 }
 

@@ -1,8 +1,9 @@
 package instance
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -116,7 +117,9 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if listing == nil {
 		return
 	}
-	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Instance) int { return strings.Compare(a.ID, b.ID) })
+	all := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.Instance) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 	config.Instances = []item{}
 	for _, inst := range all {
 		if tfkit.NameHasPrefix(inst.NameString(), config.NamePrefix.ValueString()) {
