@@ -50,8 +50,8 @@ func keyAdvice(err error) string {
 	case rental.IsForbidden(err):
 		return fmt.Sprintf(". The API key from %s needs the scope %s", apiErr.KeySource, apiErr.Scope)
 	case rental.IsUnauthorized(err):
-		return fmt.Sprintf(". The API rejected the key from %s: replace it, or log in with \"%s login\"", apiErr.KeySource,
-			program)
+		return fmt.Sprintf(". The API rejected the key from %s: replace it, or log in with \"%s login --replace\"",
+			apiErr.KeySource, program)
 	}
 	return ""
 }

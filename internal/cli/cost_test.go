@@ -116,7 +116,7 @@ func TestCost_Prices(t *testing.T) {
 	}
 	t.Setenv("GPURENT_API_KEY", "gpr_"+strings.Repeat("x", 40))
 	stdout, stderr, code := costOf(recordedPlan("create"), "--prices")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "401") || !strings.Contains(stderr, " login\"") {
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "401") || !strings.Contains(stderr, " login --replace\"") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -199,7 +199,7 @@ func adviceForCode(err *rental.Error) Text {
 	case rental.CodeUnauthorized:
 		return Textf("The key comes from %s. It is wrong, expired or revoked, or belongs to another service than base_url. "+
 			"Replace it there: create a key in the service's console, or, for the credentials file, run "+
-			"\"terraform-provider-gpurent login\".",
+			"\"terraform-provider-gpurent login --replace\".",
 			err.KeySource)
 	case rental.CodeInsufficientFunds:
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
