@@ -184,8 +184,7 @@ func adviceFor(err *rental.Error) (entry string, nextStep Text) {
 	case err.Status >= 500:
 		return entryServerError, "The service, or a proxy in front of it, failed after all retries. Run again later."
 	case rental.IsListTooLong(err):
-		return entryListTooLong, "The provider does not read longer lists, to limit its memory and its requests. If the " +
-			"account has so many entries, use several accounts. Otherwise check that base_url is the address of the API."
+		return entryListTooLong, "The provider does not read longer lists. Check that base_url is the address of the API."
 	case err.Status/100 == 2:
 		return entryUnusable, "The service accepted the request, but its response cannot be used. Run plan again to see " +
 			"the result. If this happens again, check that base_url is the address of the API."

@@ -36,7 +36,7 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		var skipped []rental.Skipped
-		for item, err := range l.List(ctx, rental.ListOptions{Stream: true, Skipped: &skipped}) {
+		for item, err := range l.List(ctx, rental.ListOptions{Skipped: &skipped}) {
 			if err != nil {
 				var failed list.ListResult
 				AddAPIError(&failed.Diagnostics, Textf("list %s", l.Kind), err)

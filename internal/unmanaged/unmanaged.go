@@ -95,7 +95,7 @@ func sortByPrice(servers []*Server) {
 // list returns each active server of the account once. A server that cannot be decoded has only its id.
 func list(ctx context.Context, client *rental.Client) (listed []*Server, err error) {
 	var skipped []rental.Skipped
-	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{Stream: true, Skipped: &skipped}}
+	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{Skipped: &skipped}}
 	seen := map[string]bool{}
 	for inst, err := range client.ListInstances(ctx, query) {
 		if err != nil {

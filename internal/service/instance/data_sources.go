@@ -59,8 +59,7 @@ func itemFromAPI(inst rental.Instance) item {
 func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the instances of the account, whether or not Terraform manages them. Requires the " +
-			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while an instance is billed. " +
-			"More than 20,000 instances are an error.",
+			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while an instance is billed.",
 		Attributes: map[string]schema.Attribute{
 			"status": schema.StringAttribute{
 				Optional: true,

@@ -12,7 +12,6 @@ import (
 const (
 	summaryDiskAboveMaximum   = "Disk above the offer's maximum"
 	summaryDuplicateName      = "Instance %s already has this name"
-	summaryNamesUnchecked     = "Cannot check the names of all instances"
 	summaryReplacedForUnknown = "Instance %s is replaced because of an unknown value"
 	summaryQueryNotApplied    = "Changed offer_query applies at the next creation only"
 	summaryQueryMissed        = "Instance %s no longer meets offer_query"
@@ -64,12 +63,6 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 		text += "import it, and plan again. " + noImportBlock
 	}
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryDuplicateName, found[0].ID), text)
-}
-
-func addNamesUnchecked(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Summaryf(summaryNamesUnchecked), tfkit.Textf(
-		"%s\n\nIf a killed run has created this instance, the plan cannot find it, and the apply creates one more. Set "+
-			"idempotency_key: then the apply recovers it.", err))
 }
 
 // addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.

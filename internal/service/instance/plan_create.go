@@ -64,9 +64,6 @@ func (r *instanceResource) checkName(
 		})
 	}
 	if len(found) == 0 {
-		if rental.IsListTooLong(err) && !hasKey {
-			addNamesUnchecked(diags, err)
-		}
 		r.Meta.WarnUnchecked(err, diags)
 		return
 	}
