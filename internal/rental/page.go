@@ -46,39 +46,37 @@ type ListOptions struct {
 // list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that
 // cannot be decoded: see ListOptions.Skipped.
 func list[T any](ctx context.Context, c *Client, req request, options ListOptions) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) { readPages(ctx, c, req, options, yield) }
-}
-
-func readPages[T any](ctx context.Context, c *Client, req request, options ListOptions, yield func(T, error) bool) {
-	var zero T
 	req.method = http.MethodGet
-	seen := map[string]bool{} // cursors
 	limit := cmp.Or(min(options.MaxPages, maxPages), maxPages)
-	for cursor := ""; ; {
-		req.query = pageQuery(req.query, options, cursor)
-		current, err := fetch[page[T]](ctx, c, req)
-		if err != nil {
-			yield(zero, err)
-			return
-		}
-		options.reportSkipped(mask{c.apiKey}, current.skipped)
-		for _, item := range current.items {
-			if !yield(item, nil) {
+	return func(yield func(T, error) bool) {
+		req := req                // the sequence can be ranged over again
+		seen := map[string]bool{} // cursors
+		for cursor := ""; ; seen[cursor] = true {
+			req.query = pageQuery(req.query, options, cursor)
+			current, err := fetch[page[T]](ctx, c, req)
+			if err == nil {
+				options.reportSkipped(mask{c.apiKey}, current.skipped)
+				for _, item := range current.items {
+					if !yield(item, nil) {
+						return
+					}
+				}
+				cursor = current.next
+				switch {
+				case cursor == "":
+					return
+				case seen[cursor]:
+					err = c.listError(req, errRepeatedCursor)
+				case len(seen)+1 == limit:
+					err = c.listError(req, tooLong(limit))
+				}
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
 				return
 			}
 		}
-		cursor = current.next
-		switch {
-		case cursor == "":
-			return
-		case seen[cursor]:
-			yield(zero, c.listError(req, errRepeatedCursor))
-			return
-		case len(seen)+1 == limit:
-			yield(zero, c.listError(req, tooLong(limit)))
-			return
-		}
-		seen[cursor] = true
 	}
 }
 
@@ -96,11 +94,7 @@ func pageQuery(query url.Values, options ListOptions, cursor string) url.Values 
 	if query == nil {
 		query = url.Values{}
 	}
-	size := options.PageSize
-	if size == 0 {
-		size = MaxPageSize
-	}
-	query.Set("limit", strconv.FormatInt(size, 10))
+	query.Set("limit", strconv.FormatInt(cmp.Or(options.PageSize, MaxPageSize), 10))
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
