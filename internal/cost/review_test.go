@@ -89,7 +89,7 @@ var notReviewed = map[string][]string{
 		"ready_when", "timeouts",
 	},
 	"gpurent_template": {"description"},
-	"gpurent_api_key":  {"rotate_before_days", "allow_self_revoke"},
+	"gpurent_api_key":  {"rotate_before_days"},
 }
 
 // A review shows every argument of every resource, except those in notReviewed.

@@ -29,8 +29,8 @@ func (l *keyList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the active API keys of the account, without their secrets. Requires the scope " +
-			"`user:read`.\n\nThe results include the provider's own key, which Terraform does not revoke unless " +
-			"`allow_self_revoke` is `true`." + tfkit.AboutLimit,
+			"`user:read`.\n\nThe results include the provider's own key, without which every later request " +
+			"fails." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			"name_prefix": tfkit.NamePrefix(),
 			"source": schema.StringAttribute{
