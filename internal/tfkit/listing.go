@@ -6,8 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
-	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -86,12 +84,3 @@ func readNulls(ctx context.Context, result *list.ListResult, model any) {
 // AboutLimit ends the description of every list resource.
 const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report " +
 	"that there are more. To get more, set `limit`."
-
-// NamePrefix is the attribute name_prefix, which all list resources have.
-func NamePrefix() schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Prefix of the names to list. Case-sensitive. Must not be empty.",
-		Validators:          []validator.String{NotEmpty()},
-	}
-}
