@@ -39,7 +39,7 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
 }
 
-// addWillBeRevoked warns that a plan revokes the provider's own key. The API returns only the first characters of a key.
+// addWillBeRevoked warns that a plan revokes the provider's own key. The API returns only the first characters of keys.
 func addWillBeRevoked(diags *diag.Diagnostics, key model) {
 	tfkit.AddWarning(diags, tfkit.Summaryf(summaryOwnRevoked), subjectOf(key)+" is the key that this provider uses, "+
 		"judging by its first characters. After its revocation every later request with it fails, also in this run, and "+

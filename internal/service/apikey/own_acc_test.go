@@ -28,7 +28,7 @@ func keyID(env *acctest.Env, name string) (id string) {
 	return id
 }
 
-// A plan that destroys, replaces or rotates the provider's own key warns, except with -replace, for which the plan has no
+// A plan that destroys, replaces or rotates the provider's own key warns, except with -replace, when the plan has no
 // prior state. The apply revokes the key.
 func TestAccAPIKey_ownKeyWarns(t *testing.T) {
 	acctest.FirstCLIOnly(t)
