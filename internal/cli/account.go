@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
@@ -12,10 +10,10 @@ import (
 )
 
 // connectAccount returns a client for the account of the user, without a key if there is none. The address is that of
-// the flag, else of the environment, else of the current login, and the key that of the environment, else of the login
+// the environment, else of the current login, and the key that of the environment, else of the login
 // at the address. As in the provider, a key of the environment is never sent to the address of the login.
-func connectAccount(baseURL string) (*rental.Client, error) {
-	address := cmp.Or(strings.TrimSpace(baseURL), provider.Getenv(provider.EnvBaseURL))
+func connectAccount() (*rental.Client, error) {
+	address := provider.Getenv(provider.EnvBaseURL)
 	key := provider.Getenv(provider.EnvAPIKey)
 	source := provider.EnvAPIKey
 	switch {
@@ -23,7 +21,7 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 		return nil, usageError("the address of the service for the key in %s is missing: set %s", provider.EnvAPIKey,
 			provider.EnvBaseURL)
 	case key == "":
-		found, err := findTarget(baseURL)
+		found, err := findTarget("")
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +35,7 @@ func connectAccount(baseURL string) (*rental.Client, error) {
 		BaseURL: address, APIKey: key, KeySource: source, UserAgent: program + "/" + fullVersion(),
 	})
 	if err != nil {
-		return nil, usageError("the address from --base-url or %s, or the key from %s, cannot be used: %w",
+		return nil, usageError("the address from %s, or the key from %s, cannot be used: %w",
 			provider.EnvBaseURL, source, err)
 	}
 	return client, nil
@@ -50,8 +48,8 @@ func keyAdvice(err error) string {
 	case rental.IsForbidden(err):
 		return fmt.Sprintf(". The API key from %s needs the scope %s", apiErr.KeySource, apiErr.Scope)
 	case rental.IsUnauthorized(err):
-		return fmt.Sprintf(". The API rejected the key from %s: replace it, or log in with \"%s login\"", apiErr.KeySource,
-			program)
+		return fmt.Sprintf(". The API rejected the key from %s: replace it, or log in with \"%s login --replace\"",
+			apiErr.KeySource, program)
 	}
 	return ""
 }

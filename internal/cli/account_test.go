@@ -20,13 +20,12 @@ func TestConnectAccount(t *testing.T) {
 	defer server.Close()
 	here, other := server.URL+"/api/v1", "https://other.example/api/v1"
 	for name, test := range map[string]struct {
-		login, env, key, flag string // addresses of the login, the environment and the flag; the key of the environment
-		sends                 string // the key that is sent
-		fails                 string
+		login, env, key string // addresses of the login and of the environment; the key of the environment
+		sends           string // the key that is sent
+		fails           string
 	}{
 		"the environment":         {login: other, env: here, key: environmentKey, sends: environmentKey},
 		"the login":               {login: here, sends: oldKey},
-		"the login at the flag":   {login: here, env: other, flag: here, sends: oldKey},
 		"no login at the address": {login: other, env: here},
 		"a key without an address": {login: here, key: environmentKey,
 			fails: "the address of the service for the key in GPURENT_API_KEY is missing"},
@@ -47,7 +46,7 @@ func TestConnectAccount(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			client, err := connectAccount(test.flag)
+			client, err := connectAccount()
 			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {
 				t.Fatalf("%v, want %q", err, test.fails)
 			}

@@ -97,7 +97,7 @@ func (c *costRun) report(ctx context.Context, plan cost.Plan) (cost.Report, erro
 	if !c.prices {
 		return cost.NewReport(plan), nil
 	}
-	client, err := connectAccount("")
+	client, err := connectAccount()
 	if err != nil {
 		return cost.Report{}, err
 	}

@@ -29,14 +29,13 @@ func loginCommand() command {
 		short: "Get an API key by approving the login in a browser",
 		long: "Gets an API key for this machine. It shows an address and a code, waits until you approve the code at that " +
 			"address in any browser, and saves the key in the credentials file, which the provider reads. " +
-			"It replaces and revokes the key of an earlier login to the same service. If that login is of another " +
-			"account, it asks first; without a terminal, this requires --replace.\n\n" +
+			"If the file already has a key of this service, it requires --replace.\n\n" +
 			"The address of the service is --base-url, else " + provider.EnvBaseURL + ", else that of the last login.",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
 			name := flags.String("client-name", "",
 				"`NAME` of the key, up to 60 characters (default \""+program+" on HOSTNAME\")")
-			replace := flags.Bool("replace", false, "replace a login of another account without asking")
+			replace := flags.Bool("replace", false, "replace and revoke the key that the file has of this service")
 			noBrowser := flags.Bool("no-browser", false, "show the address without opening a browser")
 			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
 				found, err := findTarget(*baseURL)
@@ -47,9 +46,6 @@ func loginCommand() command {
 				l.clientName = clientName(*name, os.Hostname)
 				if l.screen.terminal && !*noBrowser && hasBrowser() {
 					l.browse = openBrowser
-				}
-				if l.screen.terminal && isTerminal(os.Stdin) {
-					l.input = os.Stdin
 				}
 				return l.run(ctx)
 			}
@@ -77,16 +73,21 @@ type login struct {
 	screen     *screen
 	// browse opens an address in the browser of the user; nil to open none.
 	browse func(ctx context.Context, address string) error
-	// replace permits replacing a login of another account without a question.
+	// replace permits replacing the key of an earlier login.
 	replace bool
-	// input is the terminal on which the user answers questions; nil without one.
-	input io.Reader
 }
 
-// run gets a key and saves it. It requests no key if the credentials file is unusable.
+// run gets a key and saves it. It requests no key if the credentials file is unusable or has one that must stay.
 func (l *login) run(ctx context.Context) error {
 	if err := credentials.Check(ctx, l.file); err != nil {
 		return cancelledOr(ctx, err)
+	}
+	saved, err := credentials.Load(l.file)
+	if err != nil {
+		return err
+	}
+	if saved.Key(l.baseURL) != "" && !l.replace {
+		return fmt.Errorf("%s already has a key of %s: use --replace to replace and revoke it", l.file, l.baseURL)
 	}
 	client, err := l.connect("")
 	if err != nil {
@@ -127,9 +128,6 @@ func (l *login) save(ctx context.Context, token rental.DeviceToken) error {
 	}
 	if _, err := l.connect(key.APIKey); err != nil {
 		return l.revokeUnsaved(ctx, key, fmt.Errorf("the service issued a key that cannot be used: %w", err))
-	}
-	if err := l.checkReplace(ctx, key.APIKey); err != nil {
-		return l.revokeUnsaved(ctx, key, err)
 	}
 	replaced, err := credentials.Save(context.WithoutCancel(ctx), l.file, l.baseURL, key)
 	if err != nil {

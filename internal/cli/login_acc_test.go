@@ -76,8 +76,8 @@ func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 	}))))
 	u := newUser(t, "GPURENT_API_KEY="+environmentKey)
 	keys := []string{environmentKey}
-	for range 2 {
-		stdout, stderr, code := u.login(env, "--base-url", env.BaseURL).wait()
+	for _, flags := range [][]string{nil, {"--replace"}} {
+		stdout, stderr, code := u.login(env, append(flags, "--base-url", env.BaseURL)...).wait()
 		if code != 0 || !strings.Contains(stderr, "Warning: GPURENT_API_KEY is set") || strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}

@@ -59,12 +59,6 @@ func approvedFor(email string) response {
 // hang waits until the request is cut off.
 func hang(req *http.Request) { <-req.Context().Done() }
 
-// accountResponse returns the response of GET /me. email is JSON.
-func accountResponse(id, email string) response {
-	return response{status: 200, body: fmt.Sprintf(`{"id":%q,"email":%s,"name":"Me","created_at":"2026-01-02T03:04:05Z"}`,
-		id, email)}
-}
-
 // codeResponse returns a device code response. fields are pairs of a field and its JSON value that replace the
 // defaults.
 func codeResponse(fields ...string) response {
@@ -85,10 +79,10 @@ func codeResponse(fields ...string) response {
 
 // fakeService is a transport with fixed responses. The last response of tokens repeats.
 type fakeService struct {
-	code     response            // POST /auth/device
-	tokens   []response          // POST /auth/device/token
-	deletes  map[string]response // DELETE /api-keys/ID
-	accounts map[string]response // GET /me, by the first 8 characters of the key; accountResponse("usr_me") by default
+	code    response            // POST /auth/device
+	tokens  []response          // POST /auth/device/token
+	deletes map[string]response // DELETE /api-keys/ID
+	account response            // GET /me
 
 	mu          sync.Mutex
 	started     time.Time
@@ -138,11 +132,7 @@ func (s *fakeService) choose(req *http.Request) response {
 		}
 		return noContent
 	case path == "/me":
-		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")[:8]
-		if a, ok := s.accounts[key]; ok {
-			return a
-		}
-		return accountResponse("usr_me", `"me@rent.example"`)
+		return s.account
 	}
 	return response{err: errors.New("unexpected request to " + req.URL.Path)}
 }

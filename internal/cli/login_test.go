@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -188,6 +187,7 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 			f := newFakeLogin(t)
 			unwritable.hook = func(*http.Request) { f.blockFile(t) }
 			f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+			f.replace = true
 			f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
 			err := f.run(t.Context(), t)
 			wantContains(t, "the error", fmt.Sprint(err), test.want...)
@@ -235,6 +235,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
 			f.saveCredential(t, test.old)
+			f.replace = true
 			f.service.deletes[id] = test.revoke
 			wantOutcome(t, f, f.run(t.Context(), t), "", false)
 			wantContains(t, "stderr", f.stderr.String(), test.warning...)
@@ -245,90 +246,39 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 	}
 }
 
-func TestLogin_AsksBeforeReplacingAnotherAccount(t *testing.T) {
-	const (
-		prompt = `The credentials file has a login of account "other@rent.example" for this service. ` +
-			"Replace it with the login of account \"me@rent.example\"?\n[y/N] "
-		refusal = "the previous login was kept"
-	)
-	other, forbidden := accountResponse("usr_other", `"other@rent.example"`), apiError(403, "forbidden")
+// A login replaces a key of the same service only with --replace. Without it, it sends no request.
+func TestLogin_ExistingKey(t *testing.T) {
 	for name, test := range map[string]struct {
-		old, new response // of GET /me for each key; accountResponse("usr_me") by default
-		at       string   // address of the old login; that of the new one by default
-		types    string   // input of the user on a terminal; empty: there is no terminal
-		flag     bool     // --replace
-		asks     string   // on stdout; empty: no question
-		fails    string   // part of the error; empty: the login is replaced
+		at      string // address of the existing key
+		replace bool
+		fails   string // the end of the error; empty: the login succeeds
+		revoked []string
 	}{
-		"the same account":              {},
-		"the same account, other email": {old: accountResponse("usr_me", `"before@rent.example"`), types: "n\n"},
-		"another service":               {old: other, at: "https://elsewhere.example/api/v1"},
-		"yes":                           {old: other, types: " YES \r\n", asks: prompt},
-		"another word":                  {old: other, types: "yesterday\n", asks: prompt, fails: refusal},
-		"an empty line":                 {old: other, types: "\n", asks: prompt, fails: refusal},
-		"no terminal": {old: other, fails: `has a login of account "other@rent.example" for this service, and the new ` +
-			`one is of account "me@rent.example": to replace it, run login with --replace`},
-		"no terminal, with --replace": {old: other, flag: true},
-		"the old key is revoked":      {old: apiError(401, "unauthorized")},
-		"old key without permission": {old: forbidden,
-			fails: `account "unknown" for this service, and the new one is of account "me@rent.example"`},
-		"both keys without permission": {old: forbidden, new: forbidden, fails: `account "unknown"`},
-		"accounts without email": {old: accountResponse("usr_a", "null"), new: accountResponse("usr_b", `""`),
-			fails: `account "usr_a" for this service, and the new one is of account "usr_b"`},
-		"an email with terminal escapes": {old: accountResponse("usr_a", `"\u001b[2Ja\nError: b"`),
-			fails: `account "a Error: b" for this service`},
+		"without --replace": {at: address,
+			fails: " already has a key of " + address + ": use --replace to replace and revoke it"},
+		"another spelling": {at: "https://RENT.example/api/v1/", fails: "use --replace to replace and revoke it"},
+		"with --replace":   {at: address, replace: true, revoked: []string{"key_old by gpr_OLDK"}},
+		"another service":  {at: "https://elsewhere.example/api/v1"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
+			f.replace = test.replace
 			old := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
-			if _, err := credentials.Save(t.Context(), f.file, cmp.Or(test.at, address), old); err != nil {
+			if _, err := credentials.Save(t.Context(), f.file, test.at, old); err != nil {
 				t.Fatal(err)
 			}
-			f.service.accounts = map[string]response{}
-			for key, a := range map[string]response{oldKey[:8]: test.old, newKey[:8]: test.new} {
-				if a.status != 0 {
-					f.service.accounts[key] = a
-				}
-			}
-			f.replace = test.flag
-			if test.types != "" {
-				f.input = strings.NewReader(test.types)
-			}
 			err := f.run(t.Context(), t)
-			left, revoked := newKey, []string{"key_old by gpr_OLDK"}
-			switch {
-			case test.fails != "":
-				left, revoked = oldKey, []string{"key_new by gpr_NEWK"}
-				wantContains(t, "the error", fmt.Sprint(err), test.fails, "the issued key was revoked")
-			case test.at != "":
-				revoked = nil
+			left := newKey
+			if test.fails != "" {
+				left = oldKey
 			}
-			if (err != nil) != (test.fails != "") || f.savedKey(t) != left || !slices.Equal(f.service.deleted, revoked) {
-				t.Errorf("%v; the file has the key %.8s, revoked %s", err, f.savedKey(t), f.service.deleted)
+			if (err != nil) != (test.fails != "") || !strings.HasSuffix(fmt.Sprint(err), cmp.Or(test.fails, "<nil>")) {
+				t.Errorf("%v, want %q", err, test.fails)
 			}
-			if stdout := f.stdout.String(); strings.Contains(stdout, "[y/N]") != (test.asks != "") ||
-				!strings.Contains(stdout, test.asks) || strings.ContainsRune(stdout+fmt.Sprint(err), '\x1b') {
-				t.Errorf("stdout %q, want %q; %v", stdout, test.asks, err)
+			if f.savedKey(t) != left || !slices.Equal(f.service.deleted, test.revoked) ||
+				(f.service.codeRequest == "") != (err != nil) {
+				t.Errorf("the file has the key %.8s, revoked %s", f.savedKey(t), f.service.deleted)
 			}
 		})
 	}
-}
-
-// Ctrl-C at the question revokes the new key and keeps the previous login.
-func TestLogin_CancelledAtQuestion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, approved)
-		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-		f.service.accounts = map[string]response{oldKey[:8]: accountResponse("usr_other", "null")}
-		input, writer := io.Pipe()
-		defer writer.Close()
-		f.input = input
-		ctx, cancel := context.WithCancel(t.Context())
-		defer time.AfterFunc(time.Minute, cancel).Stop()
-		err := f.run(ctx, t)
-		wantContains(t, "the error", fmt.Sprint(err), "login was cancelled; the issued key was revoked")
-		if f.savedKey(t) != oldKey || !slices.Equal(f.service.deleted, []string{"key_new by gpr_NEWK"}) {
-			t.Errorf("the file has the key %.8s, revoked %s", f.savedKey(t), f.service.deleted)
-		}
-	})
 }

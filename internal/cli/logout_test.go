@@ -29,7 +29,7 @@ func TestRevoke(t *testing.T) {
 		"revoked":                    {key, noContent, response{}, 1, ""},
 		"invalid key":                {key, unauthorized, response{}, 1, ""},
 		"unknown id, invalid key":    {key, notFound, unauthorized, 1, ""},
-		"unknown id, valid key":      {key, notFound, accountResponse("usr_me", "null"), 1, "its id is unknown"},
+		"unknown id, valid key":      {key, notFound, response{status: 200, body: `{"id":"usr_me"}`}, 1, "its id is unknown"},
 		"unknown id, forbidden":      {key, notFound, apiError(403, "forbidden"), 1, "its id is unknown"},
 		"forbidden":                  {key, apiError(403, "forbidden"), response{}, 1, "403"},
 		"service unavailable":        {key, apiError(503, "provider_unavailable"), response{}, 3, "503"},
@@ -43,7 +43,7 @@ func TestRevoke(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t)
 			f.service.deletes["key_old"] = test.revoke
-			f.service.accounts = map[string]response{oldKey[:8]: test.account}
+			f.service.account = test.account
 			err := f.revoke(t.Context(), test.key)
 			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {
 				t.Errorf("got %v, want %q", err, test.fails)

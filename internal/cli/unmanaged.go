@@ -33,10 +33,9 @@ func unmanagedCommand() command {
 			"-json\" or \"tofu show -json\"; - is standard input, which can have several. Without a state, all billed " +
 			"servers are listed. A young server can belong to an apply that is still running.\n\n" +
 			"Exit status: 0 if there are no such servers; 1 failed; 2 usage; 3 if there are some.\n\n" +
-			"The address is --base-url, else " + provider.EnvBaseURL + ", else that of the last login; the key is " +
+			"The address is " + provider.EnvBaseURL + ", else that of the last login; the key is " +
 			provider.EnvAPIKey + ", else that of the login. The key needs the scope instances:read.",
 		prepare: func(flags *flag.FlagSet) runFunc {
-			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
 			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks")
 			return func(ctx context.Context, files []string, stdout, stderr io.Writer) error {
 				if err := checkFormat(*format, "table", "json", "import"); err != nil {
@@ -45,7 +44,7 @@ func unmanagedCommand() command {
 				if first := slices.Index(files, standardInput); first >= 0 && slices.Contains(files[first+1:], standardInput) {
 					return usageError("standard input can be given only once")
 				}
-				client, err := connectAccount(*baseURL)
+				client, err := connectAccount()
 				if err != nil {
 					return err
 				}

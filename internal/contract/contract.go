@@ -6,29 +6,11 @@ package contract
 
 import (
 	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"fmt"
-	"io"
-	"sync"
 )
 
-// compressed is openapi.json. Compressed, it takes 10 kB of the program instead of 97 kB.
-//
-//go:embed openapi.json.gz
-var compressed []byte
+//go:embed openapi.json
+var document []byte
 
 // Document returns the OpenAPI document as JSON. The caller owns the returned bytes.
-func Document() []byte { return bytes.Clone(document()) }
-
-var document = sync.OnceValue(func() []byte {
-	reader, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err == nil {
-		var content []byte
-		if content, err = io.ReadAll(reader); err == nil {
-			return content
-		}
-	}
-	// The document is embedded, so this happens only in a broken build.
-	panic(fmt.Sprintf("contract: %v", err))
-})
+func Document() []byte { return bytes.Clone(document) }

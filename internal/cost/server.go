@@ -3,7 +3,6 @@ package cost
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -54,7 +53,7 @@ func membersOf(kind string, v values) (members []member) {
 		}
 		members = append(members, m)
 	}
-	sort.Slice(members, func(i, j int) bool { return members[i].slot < members[j].slot })
+	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.slot, b.slot) })
 	return members
 }
 

@@ -1,10 +1,10 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -25,7 +25,7 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 	shown := changed
 	if len(changed) > n {
 		shown = slices.Clone(changed)
-		sort.SliceStable(shown, func(i, j int) bool { return shown[i].sortPrice() > shown[j].sortPrice() })
+		slices.SortStableFunc(shown, func(a, b Server) int { return cmp.Compare(b.sortPrice(), a.sortPrice()) })
 		shown = shown[:n]
 	}
 	for _, s := range shown {

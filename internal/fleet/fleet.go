@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"time"
 
@@ -161,7 +161,7 @@ func ParseMemberName(name string) (fleet string, slot int, ok bool) {
 }
 
 func sortBySlot(members []Member) []Member {
-	sort.SliceStable(members, func(i, j int) bool { return members[i].Slot < members[j].Slot })
+	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Slot, b.Slot) })
 	return members
 }
 

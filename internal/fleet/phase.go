@@ -1,9 +1,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,7 +102,7 @@ func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Chang
 		}
 		p.begin(ctx, change, work)
 	}
-	sort.SliceStable(fills, func(i, j int) bool { return fills[i].presence() > fills[j].presence() })
+	slices.SortStableFunc(fills, func(a, b Change) int { return cmp.Compare(b.presence(), a.presence()) })
 	return fills
 }
 

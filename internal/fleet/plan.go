@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -125,7 +124,7 @@ func (s Spec) changes(members []Member) []Change {
 
 // sortChanges sorts changes by slot.
 func sortChanges(changes []Change) {
-	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Slot < changes[j].Slot })
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
 // shrink returns which of the existing members stay if there are more than Size: those with the lowest slots.
@@ -135,9 +134,8 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 	if surplus <= 0 {
 		return order, nil
 	}
-	sort.SliceStable(order, func(i, j int) bool {
-		a, b := order[i], order[j]
-		return cmp.Or(cmp.Compare(a.presence(), b.presence()), cmp.Compare(b.Slot, a.Slot)) < 0
+	slices.SortStableFunc(order, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.presence(), b.presence()), cmp.Compare(b.Slot, a.Slot))
 	})
 	return sortBySlot(order[surplus:]), order[:surplus]
 }

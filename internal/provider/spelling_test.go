@@ -45,7 +45,7 @@ var legal = map[string]map[string][2]any{
 const otherSampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
 
 // inPlace are the arguments that the API does not have.
-var inPlace = []string{"rotate_before_days", "allow_self_revoke"}
+var inPlace = []string{"rotate_before_days"}
 
 // Whatever the API returns for the fields of an object that it cannot change, the state keeps the configured values,
 // and the same configuration is no change. Another configured value replaces the object.

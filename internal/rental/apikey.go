@@ -18,9 +18,6 @@ const (
 	ScopeBillingRead    = "billing:read"
 )
 
-// APIKeySources returns the known values of APIKey.Source.
-func APIKeySources() []string { return []string{"console", "cli", "api"} }
-
 // KeyPrefixLength is the length of APIKey.Prefix in characters: four fixed ones and four of the key.
 const KeyPrefixLength = 8
 
@@ -30,7 +27,7 @@ type APIKey struct {
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix"` // first characters of the key
 	Scopes     []string   `json:"scopes"`
-	Source     string     `json:"source"`       // where it was created: one of APIKeySources
+	Source     string     `json:"source"`       // where it was created: console, cli or api
 	LastUsedAt *time.Time `json:"last_used_at"` // nil if never used
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  *time.Time `json:"expires_at"` // nil if never

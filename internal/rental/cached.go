@@ -9,19 +9,16 @@ import (
 )
 
 // Cached holds one result of the API for a time, and lets concurrent callers share a request. Its zero value is empty.
-type Cached[T any] struct{ cached }
-
-// cached is a Cached of any type: it is compiled once.
-type cached struct {
+type Cached[T any] struct {
 	flights singleflight.Group
 
 	mu   sync.Mutex
-	last loaded
+	last loaded[T]
 }
 
 // loaded is the result of a load. Its zero value is that before the first load.
-type loaded struct {
-	value       any
+type loaded[T any] struct {
+	value       T
 	err         error
 	ended       time.Time
 	writes      uint64 // before it
@@ -34,34 +31,26 @@ type loaded struct {
 // request. The end of a caller's own context is not: the others load again.
 func (c *Cached[T]) Get(
 	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (T, error),
-) (T, error) {
-	result := c.get(ctx, maxAge, writes, func(ctx context.Context) (any, error) { return load(ctx) })
-	value, _ := result.value.(T) // nil after the end of ctx
-	return value, result.err
-}
-
-func (c *cached) get(
-	ctx context.Context, maxAge time.Duration, writes uint64, load func(context.Context) (any, error),
-) loaded {
+) (value T, err error) {
 	if last, ok := c.usable(maxAge, writes); ok {
-		return last
+		return last.value, last.err
 	}
 	for ctx.Err() == nil {
 		flight := c.flights.DoChan("", func() (any, error) { return c.load(ctx, writes, load), nil })
 		select {
 		case result := <-flight:
-			if now := result.Val.(loaded); !now.interrupted && now.writes >= writes {
-				return now
+			if now := result.Val.(loaded[T]); !now.interrupted && now.writes >= writes {
+				return now.value, now.err
 			}
 		case <-ctx.Done():
 		}
 	}
-	return loaded{err: ctx.Err()}
+	return value, ctx.Err()
 }
 
-func (c *cached) load(ctx context.Context, writes uint64, load func(context.Context) (any, error)) loaded {
+func (c *Cached[T]) load(ctx context.Context, writes uint64, load func(context.Context) (T, error)) loaded[T] {
 	value, err := load(ctx)
-	now := loaded{value, err, time.Now(), writes, err != nil && ctx.Err() != nil}
+	now := loaded[T]{value, err, time.Now(), writes, err != nil && ctx.Err() != nil}
 	if !now.interrupted {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -72,14 +61,12 @@ func (c *cached) load(ctx context.Context, writes uint64, load func(context.Cont
 
 // Last returns the result of the last load if Get would return it, without waiting for a load in flight.
 func (c *Cached[T]) Last(maxAge time.Duration, writes uint64) (value T, ok bool) {
-	if last, ok := c.usable(maxAge, writes); ok && last.err == nil {
-		return last.value.(T), true
-	}
-	return value, false
+	last, ok := c.usable(maxAge, writes)
+	return last.value, ok && last.err == nil
 }
 
 // usable returns the last load if it ended less than maxAge ago and was not made before one of the writes.
-func (c *cached) usable(maxAge time.Duration, writes uint64) (last loaded, ok bool) {
+func (c *Cached[T]) usable(maxAge time.Duration, writes uint64) (last loaded[T], ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last, !c.last.ended.IsZero() && c.last.writes >= writes && time.Since(c.last.ended) < maxAge

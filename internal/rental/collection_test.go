@@ -76,7 +76,7 @@ func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[obje
 				return
 			}
 			if options.MaxPages > 0 && i == options.MaxPages*MaxPageSize {
-				yield(object{}, tooLong(options.MaxPages, "pages"))
+				yield(object{}, tooLong(options.MaxPages))
 				return
 			}
 			if !yield(o, nil) {

@@ -7,24 +7,11 @@ import (
 	"fmt"
 )
 
-// maxValues is the maximum number of values in one object of a response, in all its collections (urls, lines, scopes,
-// ports, env). The API document allows 1000 lines of a log. An empty entry has 3 bytes of JSON, but hundreds in memory.
-const maxValues = 4000
-
-// Limits of a page of a list.
-const (
-	maxPageItems = 5 * MaxPageSize // the API may ignore the requested page size
-	maxCursor    = 4096            // characters
-)
-
 var (
 	errNoIdentity = errors.New("the response has no id")
 	errNoSecret   = errors.New("the response has no secret, which the API returns only once")
 	errNotObject  = errors.New("the entry is not an object")
-	errManyValues = fmt.Errorf("the response has more than %d values", maxValues)
 	errNoData     = errors.New("the list has no data field")
-	errLongPage   = fmt.Errorf("the page of the list has more than %d entries", maxPageItems)
-	errLongCursor = fmt.Errorf("the cursor of the list has more than %d characters", maxCursor)
 )
 
 // decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing or
@@ -51,9 +38,6 @@ var errInvalidJSON = errors.New("the response is not valid JSON")
 
 // decodeObject decodes and checks one object. Its errors do not contain those of encoding/json, which quote the body.
 func decodeObject(body []byte, out any) error {
-	if values, _ := countJSON(body); values > maxValues {
-		return errManyValues
-	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		return errNotObject
 	}
@@ -78,34 +62,6 @@ func unmarshalError(err error) error {
 		return fmt.Errorf("the field %s of the response is not of type %s", sanitize(wrong.Field), wrong.Type)
 	}
 	return errInvalidJSON
-}
-
-// countJSON counts, without allocation, the commas and opening brackets of a JSON text, which are at least its values
-// minus one, and the commas between the entries of the lists in an object.
-func countJSON(body []byte) (values, entries int) {
-	depth := 0
-	inText, escaped := false, false
-	for _, char := range body {
-		switch {
-		case escaped:
-			escaped = false
-		case inText:
-			escaped, inText = char == '\\', char != '"'
-		case char == '"':
-			inText = true
-		case char == '[' || char == '{':
-			values++
-			depth++
-		case char == ']' || char == '}':
-			depth--
-		case char == ',':
-			values++
-			if depth == 2 {
-				entries++
-			}
-		}
-	}
-	return values, entries
 }
 
 // firstText returns the first non-empty string among the named fields of an object. It ignores the rest of the body,
@@ -138,15 +94,10 @@ type page[T any] struct {
 	items   []T
 	skipped []Skipped
 	next    string // the cursor of the next page; empty on the last one
-	bytes   int    // size of the body
 }
 
 // decode decodes the entries one by one, and skips those that cannot be decoded.
 func (p *page[T]) decode(body []byte) error {
-	p.bytes = len(body)
-	if _, entries := countJSON(body); entries >= maxPageItems {
-		return errLongPage
-	}
 	// Data is a pointer to distinguish an empty list from a body that is not a list.
 	var envelope struct {
 		Data       *[]json.RawMessage `json:"data"`
@@ -160,9 +111,6 @@ func (p *page[T]) decode(body []byte) error {
 	}
 	if envelope.NextCursor != nil {
 		p.next = *envelope.NextCursor
-	}
-	if len(p.next) > maxCursor {
-		return errLongCursor
 	}
 	p.items = make([]T, 0, len(*envelope.Data))
 	for _, entry := range *envelope.Data {

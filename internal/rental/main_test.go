@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -149,21 +148,4 @@ func asError(t *testing.T, err error) *Error {
 		t.Fatalf("got %T (%v), want *Error", err, err)
 	}
 	return e
-}
-
-// allocated returns how many bytes a function allocates.
-func allocated(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
-// heap returns how many bytes are in use.
-func heap() int64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }

@@ -47,9 +47,6 @@ func newTransport(config Config, reach *reachability) http.RoundTripper {
 	}
 }
 
-// maxHeader is the maximum size of a response header in bytes.
-const maxHeader = 1 << 20
-
 // newHTTPTransport returns a clone of http.DefaultTransport (proxy from the environment, HTTP/2) with more idle
 // connections to one host. If the base URL is plain http, it connects to loopback addresses only and uses no proxy,
 // because others could read the API key.
@@ -61,7 +58,6 @@ func newHTTPTransport(base *url.URL) http.RoundTripper {
 	}
 	// Without pings, a connection that breaks silently fails every call until the system closes it minutes later.
 	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout}
-	transport.MaxResponseHeaderBytes = maxHeader
 	transport.MaxIdleConns = idleConnections
 	transport.MaxIdleConnsPerHost = idleConnections
 	return transport

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -98,17 +97,19 @@ func (f offerQuery) sorted(offers []*offer, market int64) []*offer {
 		known bool
 		key   float64
 	}
-	ranking := make([]*ranked, 0, len(offers))
+	ranking := make([]ranked, 0, len(offers))
 	for _, o := range offers {
 		key, known := f.sortKey(o, market)
-		ranking = append(ranking, &ranked{o, known, key})
+		ranking = append(ranking, ranked{o, known, key})
 	}
-	sort.Slice(ranking, func(i, j int) bool {
-		a, b := ranking[i], ranking[j]
-		if a.known != b.known {
-			return a.known // offers with an unknown value come last
+	slices.SortFunc(ranking, func(a, b ranked) int {
+		switch {
+		case a.known && !b.known: // offers with an unknown value come last
+			return -1
+		case !a.known && b.known:
+			return 1
 		}
-		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.offer.ID, b.offer.ID)) < 0
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offer.ID, b.offer.ID))
 	})
 	sorted := make([]*offer, 0, len(ranking))
 	for _, r := range ranking {

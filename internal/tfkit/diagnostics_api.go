@@ -164,8 +164,7 @@ func adviceFor(err *rental.Error) Text {
 	case err.Status >= 500:
 		return "The service, or a proxy in front of it, failed after all retries. Run again later."
 	case rental.IsListTooLong(err):
-		return "The provider does not read longer lists, to limit its memory and its requests. If the account has so many " +
-			"entries, use several accounts. Otherwise check that base_url is the address of the API."
+		return "The provider does not read longer lists. Check that base_url is the address of the API."
 	case err.Status/100 == 2:
 		return "The service accepted the request, but its response cannot be used. Run plan again to see the result, and " +
 			"check in the service's console whether it created something that no state contains. If this happens again, " +
@@ -180,7 +179,7 @@ func adviceForCode(err *rental.Error) Text {
 	case rental.CodeUnauthorized:
 		return Textf("The key comes from %s. It is wrong, expired or revoked, or belongs to another service than base_url. "+
 			"Replace it there: create a key in the service's console, or, for the credentials file, run "+
-			"\"terraform-provider-gpurent login\".",
+			"\"terraform-provider-gpurent login --replace\".",
 			err.KeySource)
 	case rental.CodeInsufficientFunds:
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +

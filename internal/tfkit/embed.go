@@ -110,22 +110,14 @@ func (l *ListResource) Configure(_ context.Context, req resource.ConfigureReques
 	l.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }
 
-// CanList sets a model to the configuration. It is false, with an error in the stream, if that or the provider
-// configuration is not known.
-func (l *ListResource) CanList(
-	ctx context.Context,
-	req list.ListRequest,
-	stream *list.ListResultsStream,
-	config any,
-) bool {
-	diags := req.Config.Get(ctx, config)
-	if !diags.HasError() {
-		l.Meta.RequireConfig(&diags)
-	}
-	if diags.HasError() {
+// CanList is false, with an error in the stream, if the provider configuration is not known.
+func (l *ListResource) CanList(stream *list.ListResultsStream) bool {
+	var diags diag.Diagnostics
+	if !l.Meta.RequireConfig(&diags) {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return false
 	}
-	return !diags.HasError()
+	return true
 }
 
 // Action is embedded by every action: it has the name of the type and the configured provider.

@@ -6,8 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
-	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -36,7 +34,7 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		var skipped []rental.Skipped
-		for item, err := range l.List(ctx, rental.ListOptions{Stream: true, Skipped: &skipped}) {
+		for item, err := range l.List(ctx, rental.ListOptions{Skipped: &skipped}) {
 			if err != nil {
 				var failed list.ListResult
 				AddAPIError(&failed.Diagnostics, Textf("list %s", l.Kind), err)
@@ -86,12 +84,3 @@ func readNulls(ctx context.Context, result *list.ListResult, model any) {
 // AboutLimit ends the description of every list resource.
 const AboutLimit = "\n\nA list block without `limit` returns at most 100 results, and Terraform does not report " +
 	"that there are more. To get more, set `limit`."
-
-// NamePrefix is the attribute name_prefix, which all list resources have.
-func NamePrefix() schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Prefix of the names to list. Case-sensitive. Must not be empty.",
-		Validators:          []validator.String{NotEmpty()},
-	}
-}

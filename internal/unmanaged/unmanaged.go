@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -85,16 +84,15 @@ func Find(ctx context.Context, client *rental.Client, states States) (Report, er
 
 // sortByPrice sorts the most expensive servers first, then the oldest.
 func sortByPrice(servers []*Server) {
-	sort.Slice(servers, func(i, j int) bool {
-		a, b := servers[i], servers[j]
-		return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+	slices.SortFunc(servers, func(a, b *Server) int {
+		return cmp.Or(cmp.Compare(b.BurnKopH(), a.BurnKopH()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 }
 
 // list returns each active server of the account once. A server that cannot be decoded has only its id.
 func list(ctx context.Context, client *rental.Client) (listed []*Server, err error) {
 	var skipped []rental.Skipped
-	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{Stream: true, Skipped: &skipped}}
+	query := rental.ListInstancesQuery{ListOptions: rental.ListOptions{Skipped: &skipped}}
 	seen := map[string]bool{}
 	for inst, err := range client.ListInstances(ctx, query) {
 		if err != nil {

@@ -1,8 +1,3 @@
-# Keys that were issued in the service's console.
-list "gpurent_api_key" "by_hand" {
+list "gpurent_api_key" "all" {
   provider = gpurent
-
-  config {
-    source = "console"
-  }
 }

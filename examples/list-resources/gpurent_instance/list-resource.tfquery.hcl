@@ -1,13 +1,9 @@
-# All running servers with their attributes, including those that Terraform does
-# not manage.
+# All servers with their attributes, including those that Terraform does not
+# manage.
 # With -generate-config-out=found.tf the query also writes resource and import
 # blocks.
-list "gpurent_instance" "running" {
+list "gpurent_instance" "all" {
   provider         = gpurent
   include_resource = true
   limit            = 500
-
-  config {
-    status = ["running"]
-  }
 }

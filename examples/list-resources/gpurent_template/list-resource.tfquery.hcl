@@ -1,8 +1,3 @@
-# Own templates of the account whose names begin with "training".
-list "gpurent_template" "training" {
+list "gpurent_template" "own" {
   provider = gpurent
-
-  config {
-    name_prefix = "training"
-  }
 }

@@ -1,8 +1,9 @@
 package apikey
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -88,7 +89,9 @@ func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if listing == nil {
 		return
 	}
-	keys := tfkit.SortedFunc(listing.Items, func(a, b *rental.APIKey) int { return strings.Compare(a.ID, b.ID) })
+	keys := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.APIKey) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 	state := keysModel{APIKeys: make([]item, len(keys))}
 	for i, k := range keys {
 		state.APIKeys[i] = itemFromAPI(k)

@@ -40,28 +40,11 @@ func addNotIssued(
 	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
 }
 
-// isOwnKey follows the name of a key. The API returns only the first characters of a key.
-const isOwnKey = " is the key that this provider uses, judging by its first characters"
-
-// addNotRevoked reports that the provider does not revoke its own key. subject is the first part of the detail.
-func addNotRevoked(diags *diag.Diagnostics, subject tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root("allow_self_revoke"), "Cannot revoke the provider's own API key",
-		subject+isOwnKey+". After its revocation every later request fails, and instances are still billed. Configure the "+
-			"provider with another API key. To keep the key, run `terraform state rm ADDRESS`. "+
-			"To revoke it anyway, first set allow_self_revoke = true and apply that.")
-}
-
+// addWillBeRevoked warns that a plan revokes the provider's own key. The API returns only the first characters of keys.
 func addWillBeRevoked(diags *diag.Diagnostics, key model) {
-	tfkit.AddWarning(diags, "The provider's own API key will be revoked",
-		subjectOf(key)+isOwnKey+". After its revocation every later request with it fails, also in this run. Configure the "+
-			"provider with another API key first.")
-}
-
-func addNotRotated(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), "The provider's own API key is not rotated",
-		subjectOf(key)+isOwnKey+tfkit.Textf(", and expires at %s. A rotation would revoke it during the run. Configure the "+
-			"provider with another API key and apply again, or set allow_self_revoke = true and apply twice.",
-			key.ExpiresAt.ValueString()))
+	tfkit.AddWarning(diags, "The provider's own API key will be revoked", subjectOf(key)+" is the key that this provider "+
+		"uses, judging by its first characters. After its revocation every later request with it fails, also in this run, "+
+		"and instances are still billed. Configure the provider with another API key first.")
 }
 
 func addRotatedForUnknown(diags *diag.Diagnostics, key model) {

@@ -9,8 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -29,35 +27,20 @@ func (l *keyList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the active API keys of the account, without their secrets. Requires the scope " +
-			"`user:read`.\n\nThe results include the provider's own key, which Terraform does not revoke unless " +
-			"`allow_self_revoke` is `true`." + tfkit.AboutLimit,
-		Attributes: map[string]schema.Attribute{
-			"name_prefix": tfkit.NamePrefix(),
-			"source": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Origin of the keys to list. Valid values: `console`, `cli`, `api`.",
-				Validators:          []validator.String{tfkit.OneOf(rental.APIKeySources()...)},
-			},
-		},
+			"`user:read`.\n\nThe results include the provider's own key, without which every later request " +
+			"fails." + tfkit.AboutLimit,
 	}
 }
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	var config struct {
-		NamePrefix types.String `tfsdk:"name_prefix"`
-		Source     types.String `tfsdk:"source"`
-	}
-	if !l.CanList(ctx, req, stream, &config) {
+	if !l.CanList(stream) {
 		return
 	}
 	results := tfkit.ListResults[rental.APIKey, model]{
-		Kind: "API keys",
-		List: l.Meta.Client.ListAPIKeys,
-		Matches: func(k rental.APIKey) bool {
-			return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) &&
-				(config.Source.IsNull() || k.Source == config.Source.ValueString())
-		},
+		Kind:    "API keys",
+		List:    l.Meta.Client.ListAPIKeys,
+		Matches: func(rental.APIKey) bool { return true },
 		Display: l.display,
 		Import: func(imported model, k rental.APIKey) (_ model, diags diag.Diagnostics) {
 			imported.keyModel, diags = fromAPI(ctx, imported.keyModel, k)

@@ -17,7 +17,6 @@ type model struct {
 	keyModel
 
 	RotateBeforeDays types.Int64 `tfsdk:"rotate_before_days"`
-	AllowSelfRevoke  types.Bool  `tfsdk:"allow_self_revoke"`
 }
 
 // keyModel has the attributes that the resource and the ephemeral resource share.

@@ -81,22 +81,13 @@ func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 	}
 }
 
-// Update sends no request: only rotate_before_days and allow_self_revoke change in place.
+// Update sends no request: only rotate_before_days changes in place.
 func (r *keyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	tfkit.Adopt(ctx, req, resp)
 }
 
-// Delete revokes the key. It checks again for the provider's own key, because the plan for a tainted key cannot.
+// Delete revokes the key.
 func (r *keyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if r.Meta.Owns(state.Prefix.ValueString()) && !state.AllowSelfRevoke.ValueBool() {
-		addNotRevoked(&resp.Diagnostics, subjectOf(state))
-		return
-	}
 	remove := func(ctx context.Context, id string) error {
 		r.Meta.Cache.APIKeys.Deleted(id)
 		return r.Meta.Client.DeleteAPIKey(ctx, id)

@@ -80,14 +80,6 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 				"revoked.",
 			Validators: append(daysValidators, int64validator.AlsoRequires(path.MatchRoot("expires_in_days"))),
 		},
-		"allow_self_revoke": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether Terraform may revoke this key if the provider itself uses it. Defaults to " +
-				"`false`. With `false`, a plan that destroys or replaces the provider's own key fails, and " +
-				"`rotate_before_days` does not replace it, because every later request of the run would fail. Apply `true` " +
-				"before you destroy or replace the key. To rotate the provider's own key without an interruption, create " +
-				"another key, configure the provider with it, and then destroy the old one.",
-		},
 		"secret": schema.StringAttribute{
 			Computed: true, Sensitive: true,
 			MarkdownDescription: "Secret of the key, which the API returns only at the creation. Null after an import.",
@@ -101,7 +93,9 @@ func (r *keyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *
 		MarkdownDescription: "Manages an API key of the account, for example for a CI pipeline. The next apply " +
 			"replaces a key that was revoked or has expired.\n\n**The state, and plans that are saved after the " +
 			"creation, contain the secret in plain text.** Restrict access to both to users who may use the key. For a " +
-			"key that only one run needs, use the ephemeral resource, which stores nothing.",
+			"key that only one run needs, use the ephemeral resource, which stores nothing." +
+			"\n\nA plan that destroys or replaces the key that the provider itself uses warns: every later request with it " +
+			"fails. Configure the provider with another key first.",
 		Attributes: attributes,
 	}
 }

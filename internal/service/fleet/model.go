@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -185,7 +184,7 @@ func (m model) members(private privateMembers) []fleet.Member {
 		}
 		members = append(members, member)
 	}
-	sort.SliceStable(members, func(i, j int) bool { return members[i].Slot < members[j].Slot })
+	slices.SortStableFunc(members, func(a, b fleet.Member) int { return cmp.Compare(a.Slot, b.Slot) })
 	return members
 }
 

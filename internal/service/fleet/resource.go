@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -235,7 +234,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		stays = append(stays, doubtful...)
 	}
 	if resp.Diagnostics.HasError() {
-		sort.SliceStable(stays, func(i, j int) bool { return stays[i].Slot < stays[j].Slot })
+		slices.SortStableFunc(stays, func(a, b fleet.Member) int { return cmp.Compare(a.Slot, b.Slot) })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 		resp.Diagnostics.Append(setMembers(ctx, resp.Private, stays)...)
 		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)

@@ -1,8 +1,9 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -82,7 +83,9 @@ func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, res
 	if listing == nil {
 		return
 	}
-	models := tfkit.SortedFunc(listing.Items, func(a, b *rental.GPUModel) int { return strings.Compare(a.Slug, b.Slug) })
+	models := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.GPUModel) int {
+		return cmp.Compare(a.Slug, b.Slug)
+	})
 	state := gpusModel{GPUs: make([]item, len(models))}
 	for i, m := range models {
 		state.GPUs[i] = itemFromAPI(m)

@@ -1,8 +1,9 @@
 package instance
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -58,8 +59,7 @@ func itemFromAPI(inst rental.Instance) item {
 func (d *instancesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the instances of the account, whether or not Terraform manages them. Requires the " +
-			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while an instance is billed. " +
-			"More than 20,000 instances are an error.",
+			"scope `instances:read`.\n\nAn output that contains `cost_so_far_kop` changes while an instance is billed.",
 		Attributes: map[string]schema.Attribute{
 			"status": schema.StringAttribute{
 				Optional: true,
@@ -116,7 +116,9 @@ func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if listing == nil {
 		return
 	}
-	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Instance) int { return strings.Compare(a.ID, b.ID) })
+	all := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.Instance) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 	config.Instances = []item{}
 	for _, inst := range all {
 		if tfkit.NameHasPrefix(inst.NameString(), config.NamePrefix.ValueString()) {

@@ -47,12 +47,6 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 		text)
 }
 
-func addNamesUnchecked(diags *diag.Diagnostics, err error) {
-	tfkit.AddAttributeWarning(diags, path.Root("name"), "Cannot check the names of all instances", tfkit.Textf(
-		"%s\n\nIf a killed run has created this instance, the plan cannot find it, and the apply creates one more. Set "+
-			"idempotency_key: then the apply recovers it.", err))
-}
-
 // addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
 func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
 	tfkit.AddAttributeWarning(diags, path.Root(argument),

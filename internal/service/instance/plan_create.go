@@ -64,13 +64,10 @@ func (r *instanceResource) checkName(
 		})
 	}
 	if len(found) == 0 {
-		if rental.IsListTooLong(err) && !hasKey {
-			addNamesUnchecked(diags, err)
-		}
 		r.Meta.WarnUnchecked(err, diags)
 		return
 	}
-	found = tfkit.SortedFunc(found, func(a, b *rental.Instance) int { // one of a killed run is among the newest
+	slices.SortFunc(found, func(a, b rental.Instance) int { // one of a killed run is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, found[:min(len(found), maxDuplicateNames)], hasKey)

@@ -106,7 +106,7 @@ func (d *transactionsDataSource) Read(ctx context.Context, req datasource.ReadRe
 		wanted = config.MaxResults.ValueInt64()
 	}
 	var skipped []rental.Skipped
-	options := rental.ListOptions{Stream: true, Skipped: &skipped}
+	options := rental.ListOptions{Skipped: &skipped}
 	found, err := newest(d.Meta.Client.ListTransactions(ctx, options), config.match, wanted)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, "list transactions", err)

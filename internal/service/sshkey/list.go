@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -26,22 +25,18 @@ func (l *keyList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the public SSH keys of the account. Requires the scope `user:read`." + tfkit.AboutLimit,
-		Attributes:          map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	var config struct {
-		NamePrefix types.String `tfsdk:"name_prefix"`
-	}
-	if !l.CanList(ctx, req, stream, &config) {
+	if !l.CanList(stream) {
 		return
 	}
 	results := tfkit.ListResults[rental.SSHKey, model]{
 		Kind:    "SSH keys",
 		List:    l.Meta.Client.ListSSHKeys,
-		Matches: func(k rental.SSHKey) bool { return tfkit.NameHasPrefix(k.Name, config.NamePrefix.ValueString()) },
+		Matches: func(rental.SSHKey) bool { return true },
 		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},

@@ -1,8 +1,9 @@
 package template
 
 import (
+	"cmp"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -113,7 +114,9 @@ func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadReque
 	if listing == nil {
 		return
 	}
-	all := tfkit.SortedFunc(listing.Items, func(a, b *rental.Template) int { return strings.Compare(a.Slug, b.Slug) })
+	all := slices.SortedFunc(slices.Values(listing.Items), func(a, b rental.Template) int {
+		return cmp.Compare(a.Slug, b.Slug)
+	})
 	config.Templates = []item{}
 	for _, t := range all {
 		if owner == "" || string(t.Owner) == owner {

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -27,24 +26,18 @@ func (l *templateList) ListResourceConfigSchema(
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the account's own templates. The data source `gpurent_templates` also reads the " +
 			"templates of the catalog, which cannot be managed." + tfkit.AboutLimit,
-		Attributes: map[string]schema.Attribute{"name_prefix": tfkit.NamePrefix()},
 	}
 }
 
 // List implements list.ListResource.
 func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	var config struct {
-		NamePrefix types.String `tfsdk:"name_prefix"`
-	}
-	if !l.CanList(ctx, req, stream, &config) {
+	if !l.CanList(stream) {
 		return
 	}
 	results := tfkit.ListResults[rental.Template, model]{
-		Kind: "templates",
-		List: l.Meta.Client.ListTemplates,
-		Matches: func(t rental.Template) bool {
-			return t.Owner == rental.OwnerMe && tfkit.NameHasPrefix(t.Name, config.NamePrefix.ValueString())
-		},
+		Kind:    "templates",
+		List:    l.Meta.Client.ListTemplates,
+		Matches: func(t rental.Template) bool { return t.Owner == rental.OwnerMe },
 		Display: func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
 		Import:  func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
 	}
