@@ -42,33 +42,27 @@ func endlessService(t *testing.T, requests *atomic.Int64) string {
 	return server.URL + "/api/v1"
 }
 
-// Data sources read only the pages that max_results needs. Transactions have no limit of entries, because the data
-// source keeps only the matches in memory.
+// Data sources read only the pages that max_results needs.
 func TestDataSources_EndlessLists(t *testing.T) {
 	refunds := []tftypes.Value{tftypes.NewValue(tftypes.String, "refund")}
 	for name, test := range map[string]struct {
 		dataSource string
 		config     map[string]any
 		requests   int64
-		failure    string
 	}{
-		"3 offers":               {"gpurent_offers", map[string]any{"max_results": 3}, 1, ""},
-		"201 offers":             {"gpurent_offers", map[string]any{"max_results": 201}, 2, ""},
-		"more offers than fit":   {"gpurent_offers", map[string]any{"max_results": 30_000}, 101, "more than 20000 entries"},
-		"3 transactions":         {"gpurent_transactions", map[string]any{"max_results": 3}, 1, ""},
-		"201 transactions":       {"gpurent_transactions", map[string]any{"max_results": 201}, 2, ""},
-		"3 refunds on page 100":  {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100, ""},
-		"an SSH key by name":     {"gpurent_ssh_key", map[string]any{"name": "x"}, 101, "more than 20000 entries"},
-		"an API key by prefix":   {"gpurent_api_key", map[string]any{"prefix": "x"}, 101, "more than 20000 entries"},
-		"a GPU model":            {"gpurent_gpu", map[string]any{"slug": "x"}, 101, "more than 20000 entries"},
-		"201 refunds on 2 pages": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200, ""},
+		"3 offers":               {"gpurent_offers", map[string]any{"max_results": 3}, 1},
+		"201 offers":             {"gpurent_offers", map[string]any{"max_results": 201}, 2},
+		"3 transactions":         {"gpurent_transactions", map[string]any{"max_results": 3}, 1},
+		"201 transactions":       {"gpurent_transactions", map[string]any{"max_results": 201}, 2},
+		"3 refunds on page 100":  {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100},
+		"201 refunds on 2 pages": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int64
 			p := configured(t, map[string]any{"base_url": endlessService(t, &requests), "api_key": rentaltest.Key})
 			_, diags := p.data(test.dataSource, test.config)
-			if text := texts(diags); (text != "") != (test.failure != "") || !strings.Contains(text, test.failure) {
-				t.Errorf("%q, want %q", text, test.failure)
+			if len(diags) > 0 {
+				t.Error(texts(diags))
 			}
 			if requests.Load() != test.requests {
 				t.Errorf("%d requests, want %d", requests.Load(), test.requests)
