@@ -89,7 +89,7 @@ var faults = slices.Concat(
 			x.fail(http.StatusTooManyRequests, "rate_limited")
 		}},
 		// The API processes the request when the client has given up and has already sent the next one.
-		{name: "late/before", anyCLI: true, orphans: true, act: func(x *exchange) {
+		{name: "late/before", anyCLI: true, orphans: true, maxOpenKeys: 1, act: func(x *exchange) {
 			<-x.gone
 			x.waitForNextRequest()
 			x.process()
@@ -102,7 +102,7 @@ var faults = slices.Concat(
 func fault(name string, respond func(*exchange)) []failure {
 	return []failure{
 		{name: name + "/before", anyCLI: true, act: respond},
-		{name: name + "/after", anyCLI: true, act: func(x *exchange) {
+		{name: name + "/after", anyCLI: true, orphans: true, maxOpenKeys: 1, act: func(x *exchange) {
 			x.process()
 			respond(x)
 		}},
