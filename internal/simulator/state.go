@@ -15,7 +15,7 @@ import (
 // change.
 const (
 	stateFormat  = "gpurent-simulator"
-	stateVersion = 3
+	stateVersion = 4
 )
 
 // savedState is the content of the state file. It does not contain data that the seed determines.
@@ -105,6 +105,7 @@ func (s *Simulator) keepSaved(ctx context.Context) {
 				continue
 			}
 			if err := s.save(); err != nil {
+				s.unsaved.Store(true)
 				s.log.Error("a change has happened, but is not saved", "error", err)
 			}
 		}

@@ -166,9 +166,8 @@ func adviceFor(err *rental.Error) Text {
 	case rental.IsListTooLong(err):
 		return "The provider does not read longer lists. Check that base_url is the address of the API."
 	case err.Status/100 == 2:
-		return "The service accepted the request, but its response cannot be used. Run plan again to see the result, and " +
-			"check in the service's console whether it created something that no state contains. If this happens again, " +
-			"check that base_url is the address of the API."
+		return "The service accepted the request, but its response cannot be used. Run plan again to see the result. If " +
+			"this happens again, check that base_url is the address of the API."
 	}
 	return ""
 }

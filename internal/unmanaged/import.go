@@ -3,9 +3,12 @@ package unmanaged
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Import returns an import block for each server. "terraform plan -generate-config-out" writes the resources.
+// Import returns an import block for each server that an apply would leave as it is. "terraform plan
+// -generate-config-out" writes the resources.
 func (r Report) Import() string {
 	if r.Empty() {
 		return "# " + r.nothing() + "\n"
@@ -15,7 +18,27 @@ func (r Report) Import() string {
 	for i, s := range r.Servers {
 		fmt.Fprintf(&text, "\n# %s: %s, %s, %s per hour, age %s\n", s.nameText(), s.statusText(), s.gpuText(),
 			amount(s.BurnKopH()), s.ageText())
+		if change := s.changeByImport(); change != "" {
+			fmt.Fprintf(&text, "# Not imported: an apply would %s.\n", change)
+			continue
+		}
 		fmt.Fprintf(&text, "import {\n  to = gpurent_instance.server_%d\n  id = %s\n}\n", i+1, quote(s.ID))
 	}
 	return text.String()
+}
+
+// changeByImport returns what an apply would do with the server after its import, with the generated configuration, and
+// nothing if it would leave the server as it is.
+func (s *Server) changeByImport() string {
+	switch {
+	case s.Status == "":
+		return "change it, because the API returns data that this version cannot read"
+	case s.Status == rental.StatusFailed:
+		return "replace it"
+	case s.Status == rental.StatusOutbid && s.DesiredState != rental.DesiredStopped:
+		return "place a new bid for it"
+	case s.Status == rental.StatusStopped && s.DesiredState != rental.DesiredStopped:
+		return "start it"
+	}
+	return ""
 }

@@ -19,7 +19,8 @@ func issue(ctx context.Context, meta *tfkit.Meta, create rental.APIKeyCreate) (r
 	ctx, stop := rental.Detached(ctx)
 	defer stop()
 	if revokeErr := unusable.revoke(ctx, meta); revokeErr != nil {
-		err = fmt.Errorf("%w\n\n%s was created, and cannot be revoked: %w", err, unusable.text(), revokeErr)
+		return rental.APIKeyCreated{}, fmt.Errorf("%w\n\n%s was created, and cannot be revoked: %w", err, unusable.text(),
+			revokeErr)
 	}
-	return rental.APIKeyCreated{}, err
+	return rental.APIKeyCreated{}, fmt.Errorf("%w: API key %s was created and revoked again", err, key.ID)
 }

@@ -16,15 +16,11 @@ func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
 }
 
 // addNotCreated reports that a key was not created, or perhaps was.
-func addNotCreated(ctx context.Context, diags *diag.Diagnostics, client *rental.Client, fingerprint string, err error) {
-	mayBe := func(k rental.SSHKey) string {
-		if canonical(k.Fingerprint) != fingerprint {
-			return ""
-		}
-		return k.ID
+func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, fingerprint string, err error) {
+	mayBe := func(k rental.SSHKey) bool {
+		return canonical(k.Fingerprint) == fingerprint && meta.Client.JustCreated(k.CreatedAt)
 	}
-	next := tfkit.AfterUnknownCreation(err, client.ListSSHKeys(ctx, rental.ListOptions{}), mayBe,
-		func(id string) tfkit.Text { return tfkit.ImportCreated("gpurent_ssh_key", id) })
+	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.SSHKeys, mayBe, tfkit.ImportOrDelete("gpurent_ssh_key"))
 	tfkit.AddAPIErrorAdvising(diags, "create SSH key", next, err, "name", "public_key")
 }
 

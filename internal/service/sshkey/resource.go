@@ -41,7 +41,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	create, object := toCreate(plan), r.Meta.NewObject(ctx)
 	key, err := r.Meta.Client.CreateSSHKey(ctx, create)
 	if err != nil && key.ID == "" { // with an id, an error is about the rest of the response
-		addNotCreated(ctx, &resp.Diagnostics, r.Meta.Client, parsed.Fingerprint, err)
+		addNotCreated(ctx, &resp.Diagnostics, r.Meta, parsed.Fingerprint, err)
 		return
 	}
 	r.Meta.Cache.SSHKeys.Created(key)

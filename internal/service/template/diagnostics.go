@@ -29,17 +29,9 @@ func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum in
 }
 
 // addNotCreated reports that a template was not created, or perhaps was.
-func addNotCreated(
-	ctx context.Context, diags *diag.Diagnostics, client *rental.Client, create rental.TemplateCreate, err error,
-) {
-	mayBe := func(t rental.Template) string {
-		if t.Owner == rental.OwnerCatalog || !tfkit.SameText(t.Name, create.Name) {
-			return ""
-		}
-		return t.Slug
-	}
-	next := tfkit.AfterUnknownCreation(err, client.ListTemplates(ctx, rental.ListOptions{}), mayBe,
-		func(slug string) tfkit.Text { return tfkit.ImportCreated("gpurent_template", slug) })
+func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, name string, err error) {
+	mayBe := func(t rental.Template) bool { return t.Owner != rental.OwnerCatalog && tfkit.SameText(t.Name, name) }
+	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.Templates, mayBe, tfkit.ImportOrDelete("gpurent_template"))
 	tfkit.AddAPIErrorAdvising(diags, "create template", next, err, "name", "image", "description", "launch_mode", "ports",
 		"env", "onstart", "min_disk_gb", "recommended_disk_gb")
 }

@@ -36,7 +36,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	object := r.Meta.NewObject(ctx)
 	template, err := r.Meta.Client.CreateTemplate(ctx, create)
 	if err != nil && template.Slug == "" { // with a slug, an error is about the rest of the response
-		addNotCreated(ctx, &resp.Diagnostics, r.Meta.Client, create, err)
+		addNotCreated(ctx, &resp.Diagnostics, r.Meta, create.Name, err)
 		return
 	}
 	r.Meta.Cache.Templates.Created(template)
