@@ -21,7 +21,7 @@ type ListResults[T, M any] struct {
 	Kind Text
 	// List lists all objects.
 	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
-	// Matches selects the objects to list.
+	// Matches selects the objects to list; nil selects all.
 	Matches func(T) bool
 	// Display returns the id of an object and its display name.
 	Display func(T) (id, name string)
@@ -41,7 +41,7 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 				push(failed)
 				return
 			}
-			if !l.Matches(item) {
+			if l.Matches != nil && !l.Matches(item) {
 				continue
 			}
 			if found++; !push(l.result(ctx, req, item)) || found == req.Limit {

@@ -40,7 +40,6 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 	results := tfkit.ListResults[rental.APIKey, model]{
 		Kind:    "API keys",
 		List:    l.Meta.Client.ListAPIKeys,
-		Matches: func(rental.APIKey) bool { return true },
 		Display: l.display,
 		Import: func(imported model, k rental.APIKey) (_ model, diags diag.Diagnostics) {
 			imported.keyModel, diags = fromAPI(ctx, imported.keyModel, k)

@@ -237,7 +237,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		slices.SortStableFunc(stays, func(a, b fleet.Member) int { return cmp.Compare(a.Slot, b.Slot) })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 		resp.Diagnostics.Append(setMembers(ctx, resp.Private, stays)...)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)
+		resp.Diagnostics.Append(tfkit.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)
 	}
 }
 

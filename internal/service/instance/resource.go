@@ -259,7 +259,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
 		found := accepted || rental.IsConflict(err)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, found)...)
+		resp.Diagnostics.Append(tfkit.KeepObject(ctx, resp.Private, object, found)...)
 		return
 	case !accepted && otherAccount.HasError():
 		resp.Diagnostics.Append(otherAccount...)

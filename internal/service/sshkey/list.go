@@ -34,9 +34,8 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		return
 	}
 	results := tfkit.ListResults[rental.SSHKey, model]{
-		Kind:    "SSH keys",
-		List:    l.Meta.Client.ListSSHKeys,
-		Matches: func(rental.SSHKey) bool { return true },
+		Kind: "SSH keys",
+		List: l.Meta.Client.ListSSHKeys,
 		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},
