@@ -94,7 +94,7 @@ func (l issues) err() error {
 type fields struct {
 	issues
 	members map[string]json.RawMessage
-	// strict makes unknown members an error, in the control API. The API document does not say that they are refused.
+	// strict makes unknown members an error, in the control API. The API document does not define such an error.
 	strict bool
 	known  []string
 }
