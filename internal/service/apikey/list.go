@@ -34,9 +34,6 @@ func (l *keyList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.APIKey, model]{
 		Kind:    "API keys",
 		List:    l.Meta.Client.ListAPIKeys,
@@ -46,7 +43,7 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 			return imported, diags
 		},
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }
 
 // display returns the id and the display name of a key.

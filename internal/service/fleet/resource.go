@@ -95,7 +95,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 
 // Read refreshes the members. It removes those that the API reports as destroyed or not found.
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model

@@ -174,7 +174,7 @@ func isFinal(inst rental.Instance) bool {
 
 // Invoke implements action.Action.
 func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	if !a.Meta.RequireConfig(&resp.Diagnostics) {
+	if a.Meta.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	id, timeout := actionArguments(ctx, req.Config, &resp.Diagnostics)

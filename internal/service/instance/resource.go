@@ -112,7 +112,7 @@ func (m *model) setRented(rented lifecycle.Rented) {
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model

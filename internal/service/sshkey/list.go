@@ -30,9 +30,6 @@ func (l *keyList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.SSHKey, model]{
 		Kind: "SSH keys",
 		List: l.Meta.Client.ListSSHKeys,
@@ -41,5 +38,5 @@ func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.L
 		},
 		Import: func(empty model, k rental.SSHKey) (model, diag.Diagnostics) { return fromAPI(empty, k), nil },
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }
