@@ -382,15 +382,17 @@ func TestApply_Protected(t *testing.T) {
 
 // A member that is kept outbid is not ready.
 func TestApply_KeptOutbid(t *testing.T) {
-	runAny(t, simulator.Config{Hooks: quirks.New("outbid-soon-after-start")}, func(t *testing.T, e *env, all bool) {
-		three := interruptible(3)
-		three.OnOutbid, three.All = lifecycle.OutbidKeep, all
-		result := e.apply(three, nil)
-		kept := func(f fleet.Failure) bool { return failure.KindOf(f.Err) == failure.KeptOutbid }
-		if !slices.ContainsFunc(result.Failures, kept) || fleet.Ready(result.Members, rental.DesiredRunning) > 0 {
-			t.Error(describe(result))
-		}
-	})
+	for _, all := range []bool{false, true} {
+		run(t, simulator.Config{Hooks: quirks.New("outbid-soon-after-start")}, func(t *testing.T, e *env) {
+			three := interruptible(3)
+			three.OnOutbid, three.All = lifecycle.OutbidKeep, all
+			result := e.apply(three, nil)
+			kept := func(f fleet.Failure) bool { return failure.KindOf(f.Err) == failure.KeptOutbid }
+			if !slices.ContainsFunc(result.Failures, kept) || fleet.Ready(result.Members, rental.DesiredRunning) > 0 {
+				t.Errorf("all or nothing %t: %s", all, describe(result))
+			}
+		})
+	}
 }
 
 // A member that was never observed ready is not ready, and the next plan waits for it.

@@ -211,6 +211,9 @@ func (q *Set) Start(ctx context.Context, c simulator.Config) (*simulator.Server,
 }
 
 func (q *Set) configure(c simulator.Config) simulator.Config {
+	if q.simulator.Load() != nil {
+		panic("quirks: a set is for one simulator, because it records its instances")
+	}
 	q.seed, c.Hooks = c.Seed, q
 	inner := c.Wrap
 	c.Wrap = func(service http.Handler) http.Handler {

@@ -1,13 +1,13 @@
 package simulator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
@@ -85,27 +85,29 @@ func lockStateFile(state string) (release func() error, err error) {
 
 // newServer creates a simulator with listeners that do not serve yet.
 func newServer(ctx context.Context, c Config) (*Server, error) {
-	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", cmp.Or(c.Listen, defaultListen))
+	s, err := open(c)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(ctx, s.config.Listen, &s.ports.API)
 	if err != nil {
 		return nil, err
 	}
 	root := "http://" + dialableAddress(listener.Addr().String())
-	srv := &Server{listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/",
-		served: make(chan error, 1)}
+	srv := &Server{
+		Simulator: s, listener: listener, BaseURL: root + basePath, ControlURL: root + controlPath, ConsoleURL: root + "/",
+		APIKey: s.config.APIKey, served: make(chan error, 1),
+	}
 	if c.Reachable {
-		if srv.ssh, err = lc.Listen(ctx, "tcp", defaultListen); err != nil {
+		if srv.ssh, err = listen(ctx, defaultListen, &s.ports.SSH); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
-		c.servers = &serverAddresses{srv.ssh.Addr().(*net.TCPAddr), root + serversPath}
+		s.config.servers = &serverAddresses{srv.ssh.Addr().(*net.TCPAddr), root + serversPath}
+		s.engine.config = s.config
 	}
-	if srv.Simulator, err = open(c); err == nil {
-		err = srv.save()
-	}
-	if err != nil {
+	if err := s.save(); err != nil {
 		return nil, errors.Join(err, listener.Close(), srv.closeSSH())
 	}
-	srv.APIKey = srv.config.APIKey
 	srv.http = &http.Server{
 		Handler:           srv.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -115,6 +117,24 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 		ErrorLog:          srv.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 	}
 	return srv, nil
+}
+
+// listen listens at an address. If the address has port 0, it prefers the given port, which is that before a restart, so
+// that the addresses of instances do not change. It sets the port to the one in use.
+func listen(ctx context.Context, address string, port *int) (net.Listener, error) {
+	var config net.ListenConfig
+	var listener net.Listener
+	host, given, err := net.SplitHostPort(address)
+	if err == nil && given == "0" {
+		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(*port)))
+	}
+	if listener == nil || err != nil {
+		listener, err = config.Listen(ctx, "tcp", address)
+	}
+	if err == nil {
+		*port = listener.Addr().(*net.TCPAddr).Port
+	}
+	return listener, err
 }
 
 func (s *Server) closeSSH() error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,31 @@ func TestServer_ReachableInstances(t *testing.T) {
 		}
 		api.setInstance(i.text("id"), object{"status": "stopped"})
 	}
+}
+
+// After a restart with the same state file, the simulator and its instances have the same addresses.
+func TestServer_KeepsItsPorts(t *testing.T) {
+	config := simulator.Config{
+		State: filepath.Join(t.TempDir(), "state.json"), Clock: simulator.ClockManual, Market: simulator.MarketStill,
+		Reachable: true,
+	}
+	var addresses []string
+	for range 2 {
+		srv, err := simulator.Start(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		api := clientOf(t, srv.Simulator, srv.APIKey)
+		if len(addresses) == 0 {
+			api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
+		}
+		i := api.list("/instances")[0]
+		addresses = append(addresses, srv.BaseURL+i.text("ssh.command")+i.objects("urls")[0].text("url"))
+		if err := srv.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "addresses", addresses[1], addresses[0])
 }
 
 func TestConfig_Step(t *testing.T) {

@@ -25,6 +25,8 @@ type Simulator struct {
 	requestSeq  atomic.Uint64
 	requestMark uint32
 
+	// ports are those of the listeners, or of the last ones before a restart. Only [Start] changes them.
+	ports ports
 	// unsaved reports whether there were requests since the state was saved.
 	unsaved atomic.Bool
 

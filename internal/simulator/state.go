@@ -45,10 +45,14 @@ type savedState struct {
 	Replayed map[string]string
 	Offers   map[string]offerState
 
+	Ports              ports
 	PerKey, PerAddress int
 	Faults             []*activeFault
 	FaultDice          []byte
 }
+
+// ports are the ports of the listeners; 0 for none.
+type ports struct{ API, SSH int }
 
 // snapshot returns the state to save. The caller holds the lock.
 func (s *Simulator) snapshot() (savedState, error) {
@@ -68,6 +72,7 @@ func (s *Simulator) snapshot() (savedState, error) {
 		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices,
 		Instances: w.instances,
 		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
+		Ports:  s.ports,
 		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
 	}
 	for _, t := range w.templates {
@@ -204,7 +209,7 @@ func (s *Simulator) restore(saved *savedState) error {
 	if err := w.restoreInstances(saved); err != nil {
 		return err
 	}
-	s.engine = w
+	s.engine, s.ports = w, saved.Ports
 	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, limiter{}
 	s.faults = newFaultInjector(s.config.Seed)
 	s.faults.faults = saved.Faults

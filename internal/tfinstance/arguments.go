@@ -92,8 +92,8 @@ func ArgumentAttributes(replaces, keysChange string) map[string]schema.Attribute
 		},
 		"max_price_kop_h": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "Maximum price of a whole server in kopecks per hour, without extra disk. Must be at least " +
-				"1. No maximum by default. Applies to every creation, start and new bid.",
+			MarkdownDescription: "Maximum price of a whole server in kopecks per hour, without extra disk, beyond the " +
+				"offer's base disk. Must be at least 1. No maximum by default. Applies to every creation, start and new bid.",
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"ready_when": readyWhenAttribute(),

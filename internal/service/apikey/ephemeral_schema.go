@@ -30,11 +30,11 @@ func (e *keyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp
 		MarkdownDescription: "Creates an API key for one run, for example with fewer scopes than the provider's own " +
 			"key. The key is revoked after its last use, and stored neither in the state nor in a plan.\n\nEvery plan " +
 			"and every apply creates a separate key, which takes two requests: the creation and the revocation. The " +
-			"provider's own key needs the scope `user:write` and those of the new key.\n\nThe provider also revokes the " +
-			"key when the run fails, when it is interrupted (Ctrl-C, SIGTERM) and when Terraform or OpenTofu crashes. It " +
-			"cannot revoke the key after the provider itself is killed (`kill -9`), after a crash of the machine, or while " +
-			"the API rejects the revocation at the end of the run. The key then works until it expires, by default one day " +
-			"after its creation, or until you revoke it in the service's console.",
+			"provider's own key needs the scopes `user:write` and those of the new key.\n\nThe provider also revokes " +
+			"the key when the run fails, when it is interrupted (Ctrl-C, SIGTERM) and when Terraform or OpenTofu " +
+			"crashes. It cannot revoke the key after the provider itself is killed (`kill -9`), after a " +
+			"crash of the machine, or while the API rejects the revocation at the end of the run. The key then works " +
+			"until it expires, by default one day after its creation, or until you revoke it in the service's console.",
 		Attributes: attributes,
 	}
 }

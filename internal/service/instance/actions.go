@@ -68,8 +68,8 @@ func NewRestart() action.Action {
 		description: "Stops a running instance, starts it again, and waits until it is ready: running, with its SSH " +
 			"address assigned, unless its template has no SSH.\n\nAn instance that is stopped or outbid is only started. " +
 			"The action waits for an instance that is starting.\n\nIf the start fails, for example because the balance is " +
-			"too low, the instance stays stopped. An interruptible instance gives up its GPU: its start can place a new " +
-			"bid at a higher price, or find no offer." + startLimits,
+			"too low, or the run is interrupted before it, the instance stays stopped. An interruptible instance gives up " +
+			"its GPU: its start can place a new bid at a higher price, or find no offer." + startLimits,
 	}
 }
 
@@ -82,8 +82,7 @@ const notInConfiguration = "\n\nAn action does not change the configuration. The
 	"`gpurent_instance` reverts the change: with `desired_state = \"running\"` (the default) it starts an instance " +
 	"that an action has stopped, and with `\"stopped\"` it stops an instance that an action has started.\n\nIf you " +
 	"interrupt the run (Ctrl-C), the action stops waiting and fails with the last status of the instance. It does " +
-	"not undo what it requested: a restart can leave the instance stopped. Run the action again, or apply the " +
-	"configuration that manages the instance."
+	"not undo what it requested. Run the action again, or apply the configuration that manages the instance."
 
 // Validators of the arguments. A CLI validates only values that are known before the plan, so the provider validates
 // the others at plan and at apply.

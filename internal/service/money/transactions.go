@@ -82,8 +82,8 @@ func (d *transactionsDataSource) Schema(
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id": tfkit.ComputedString("Id of the entry."),
 					"at": tfkit.ComputedString("Time of the entry, RFC 3339 in UTC."),
-					"type": tfkit.ComputedString("Type of the entry: a value of `types`, or one that this version of the " +
-						"provider does not know."),
+					"type": tfkit.ComputedString("Type of the entry: a value of `types`, or one that is unknown to this " +
+						"version of the provider."),
 					"amount_kop": tfkit.ComputedInt64("Change of the balance in kopecks: positive for credits, negative for " +
 						"charges."),
 					"description": tfkit.ComputedString("Description of the entry by the API."),
