@@ -52,10 +52,6 @@ func runAny(t *testing.T, config simulator.Config, test func(t *testing.T, e *en
 	t.Helper()
 	for name, all := range map[string]bool{"any": false, "all": true} {
 		t.Run(name, func(t *testing.T) {
-			config := config
-			if set, ok := config.Hooks.(*quirks.Set); ok { // a set belongs to one simulator
-				config.Hooks = quirks.New(set.On()...)
-			}
 			run(t, config, func(t *testing.T, e *env) { test(t, e, all) })
 		})
 	}
