@@ -10,8 +10,8 @@ import (
 )
 
 // connectAccount returns a client for the account of the user, without a key if there is none. The address is that of
-// the environment, else of the current login, and the key that of the environment, else of the login
-// at the address. As in the provider, a key of the environment is never sent to the address of the login.
+// the environment, else of the current login, and the key that of the environment, else of the login at the address. As
+// in the provider, a key of the environment is never sent to the address of the login.
 func connectAccount() (*rental.Client, error) {
 	address := provider.Getenv(provider.EnvBaseURL)
 	key := provider.Getenv(provider.EnvAPIKey)

@@ -38,6 +38,14 @@ func usageError(format string, values ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, values...)}
 }
 
+// checkFormat returns an error for an unknown --format.
+func checkFormat(format string, known ...string) error {
+	if slices.Contains(known, format) {
+		return nil
+	}
+	return usageError("unknown format %q: use %s", format, strings.Join(known, ", "))
+}
+
 // selectCommand returns the command that args name and the remaining arguments. "help NAME" is equivalent to
 // "NAME --help".
 func selectCommand(args []string) (command, []string) {

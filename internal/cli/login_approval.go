@@ -10,10 +10,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-const (
-	// slowDownIncrease is added to the poll interval after each slow_down (RFC 8628).
-	slowDownIncrease = 5 * time.Second
-)
+// slowDownIncrease is added to the poll interval after each slow_down (RFC 8628).
+const slowDownIncrease = 5 * time.Second
 
 var (
 	errDenied  = errors.New("the login was denied in the browser: run login again if that was a mistake")

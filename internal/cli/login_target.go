@@ -27,8 +27,8 @@ type target struct {
 	transport http.RoundTripper // nil for the default transport
 }
 
-var errNoAddress = errors.New("the address of the service is missing: set " + provider.EnvBaseURL + ", or log in with \"" +
-	program + " login --base-url URL\"")
+var errNoAddress = errors.New("the address of the service is missing: set " + provider.EnvBaseURL +
+	", or log in with \"" + program + " login --base-url URL\"")
 
 // findTarget returns the service at the address of the flag, else of the environment, else of the current login in the
 // credentials file. The provider uses the same order, and also removes white space around the address.

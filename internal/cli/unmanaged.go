@@ -5,12 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -19,9 +15,6 @@ import (
 
 // exitUnmanaged is the exit code if there are unmanaged servers.
 const exitUnmanaged = 3
-
-// standardInput is the argument for stdin.
-const standardInput = "-"
 
 func unmanagedCommand() command {
 	return command{
@@ -57,14 +50,6 @@ func unmanagedCommand() command {
 			}
 		},
 	}
-}
-
-// checkFormat returns an error for an unknown --format.
-func checkFormat(format string, known ...string) error {
-	if slices.Contains(known, format) {
-		return nil
-	}
-	return usageError("unknown format %q: use %s", format, strings.Join(known, ", "))
 }
 
 func listUnmanaged(ctx context.Context, client *rental.Client, files []string, format string, screen *screen) error {
@@ -110,19 +95,4 @@ func readStates(files []string) (states unmanaged.States, err error) {
 		}
 	}
 	return states, nil
-}
-
-// withInput calls read with a file or standard input, as UTF-8 without a byte order mark. PowerShell writes UTF-16, or
-// UTF-8 with the mark.
-func withInput(name string, read func(io.Reader) error) error {
-	decoded := func(input io.Reader) io.Reader { return transform.NewReader(input, unicode.BOMOverride(transform.Nop)) }
-	if name == standardInput {
-		return read(decoded(os.Stdin))
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return read(decoded(file))
 }

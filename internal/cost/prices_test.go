@@ -111,7 +111,7 @@ func TestNewReportWithPrices(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", s.Address, s.Price, w)
 		}
 	}
-	if table := report.Table(); !strings.Contains(table, "now "+Rubles(price(0))) ||
+	if table := report.Table(); !strings.Contains(table, "now "+formatRubles(price(0))) ||
 		!strings.Contains(table, "No offer now for 1 server") || report.Totals.AfterKopH != sum {
 		t.Errorf("the table is\n%s", table)
 	}

@@ -37,7 +37,7 @@ func (r Report) limitTexts() (texts []string) {
 		flag := "`--" + strings.ReplaceAll(limit.Name, "_", "-") + "`"
 		if limit.Exceeded {
 			texts = append(texts, fmt.Sprintf("**The plan exceeds %s:** %s per hour instead of at most %s.", flag,
-				Rubles(limit.PlanKopH), Rubles(limit.MaxKopH)))
+				formatRubles(limit.PlanKopH), formatRubles(limit.MaxKopH)))
 		}
 		if limit.Undetermined {
 			text := fmt.Sprintf("**The plan may exceed %s**, because not all prices can be determined", flag)

@@ -31,7 +31,7 @@ const (
 
 // Report is what a plan costs. Its JSON is the stable format of the command.
 type Report struct {
-	// FormatVersion is "1.0". Readers ignore fields and values that they do not know, and refuse another major version.
+	// FormatVersion is "1.0". Readers ignore unknown fields and values, and refuse another major version.
 	FormatVersion string `json:"format_version"`
 	Totals        Totals `json:"totals"`
 	// Servers are all instances and fleets of the plan, also unchanged ones, in its order. A plan with -target or

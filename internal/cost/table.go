@@ -36,15 +36,15 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 	}
 	if unchanged := len(r.Servers) - len(changed); unchanged > 0 {
 		before, after := r.unchanged()
-		servers = append(servers, row{fmt.Sprintf("%d unchanged", unchanged), "", Rubles(before), Rubles(after)})
+		servers = append(servers, row{fmt.Sprintf("%d unchanged", unchanged), "", formatRubles(before), formatRubles(after)})
 	}
 	t := r.Totals
 	after := func(kop int64) string {
 		return priceText(Price{KopH: &kop, Basis: t.Basis, DiskExcluded: t.DiskExcluded})
 	}
 	return servers, []row{
-		{"per hour", "", Rubles(t.BeforeKopH), after(t.AfterKopH)},
-		{"per month (730 h)", "", Rubles(t.BeforeKopMonth), after(t.AfterKopMonth)},
+		{"per hour", "", formatRubles(t.BeforeKopH), after(t.AfterKopH)},
+		{"per month (730 h)", "", formatRubles(t.BeforeKopMonth), after(t.AfterKopMonth)},
 	}
 }
 

@@ -22,8 +22,8 @@ func ParseRubles(text string) (int64, error) {
 	return strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
 }
 
-// Rubles formats an amount in kopecks, such as "1,234.56 ₽".
-func Rubles(kop int64) string {
+// formatRubles formats an amount in kopecks, such as "1,234.56 ₽".
+func formatRubles(kop int64) string {
 	return rubles.Format(big.NewInt(kop), " ")
 }
 
@@ -58,7 +58,7 @@ func priceText(p Price) string {
 	case p.KopH == nil:
 		return "unknown"
 	}
-	text := Rubles(*p.KopH)
+	text := formatRubles(*p.KopH)
 	switch p.Basis {
 	case Cap:
 		text = "up to " + text
@@ -77,7 +77,7 @@ func (s Server) beforeText() string {
 	if s.BeforeKopH == nil {
 		return "unknown"
 	}
-	return Rubles(*s.BeforeKopH)
+	return formatRubles(*s.BeforeKopH)
 }
 
 // actionText names what a plan does with a server, or with the members of a fleet.
@@ -102,9 +102,9 @@ func (s Server) actionText() string {
 }
 
 // counted returns a number with the singular or the plural.
-func counted[N int | int64](n N, one, many string) string {
+func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprint(n) + " " + many
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -57,10 +57,10 @@ func (r *run) phase(ctx context.Context, planned Phase) {
 	}
 }
 
-// planAgain returns the changes that are left in the slots of some changes.
+// planAgain returns the changes that are left in the slots of the given changes.
 //
 // A lost slot keeps its generation of the first plan, so that its keys are tried from the same one as by the next run,
-// if this one is killed: the API may forget the keys of what was destroyed meanwhile.
+// if this one is killed: the API may no longer have the keys of what was destroyed meanwhile.
 func (r *run) planAgain(changes []Change) []Change {
 	members := r.selected(func(m Member) bool { return !m.Lost() })
 	for _, change := range changes {

@@ -13,37 +13,12 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Plugin is the server of the plugin protocol of one process.
-type Plugin interface {
-	tfprotov6.ProviderServer
-	// Finish must be called before the process ends. It revokes ephemeral objects until ctx ends, and returns an error for
-	// each object that it could not revoke. After it, the plugin creates none.
-	Finish(ctx context.Context) []error
-}
-
-// NewPlugin returns the plugin of this process. Call it before the process serves the protocol.
-func NewPlugin(version string) (Plugin, error) {
-	withheld, err := withholdProtocolData()
-	if err != nil {
-		return nil, err
-	}
-	return newServer(version, &process{protocolDataWithheld: withheld})
-}
-
-// Server returns a constructor for servers that share the state of one process.
-func Server(version string) func() (tfprotov6.ProviderServer, error) {
-	shared := new(process)
-	return func() (tfprotov6.ProviderServer, error) { return newServer(version, shared) }
-}
-
-func newServer(version string, shared *process) (Plugin, error) {
-	p := &gpurentProvider{version: version, process: shared}
-	served := providerserver.NewProtocol6(p)()
-	framework, ok := served.(frameworkServer)
-	if !ok {
-		return nil, fmt.Errorf("the server of the framework, %T, lacks a part of the protocol", served)
-	}
-	return &server{frameworkServer: framework, provider: p, cleanup: &shared.cleanup}, nil
+// Plugin is the server of the plugin protocol of one process: that of the framework with a few additions.
+type Plugin struct {
+	frameworkServer
+	provider *gpurentProvider
+	cleanup  *tfkit.Cleanup
+	actions  sync.RWMutex // held for reading while an action runs
 }
 
 // frameworkServer is the part of the protocol that the provider uses.
@@ -53,48 +28,70 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server is the server of the framework with a few additions.
-type server struct {
-	frameworkServer
-	provider *gpurentProvider
-	cleanup  *tfkit.Cleanup
-	actions  sync.RWMutex // held for reading while an action runs
+// NewPlugin returns the plugin of this process. Call it before the process serves the protocol.
+func NewPlugin(version string) (*Plugin, error) {
+	withheld, err := withholdProtocolData()
+	if err != nil {
+		return nil, err
+	}
+	return newPlugin(version, &process{protocolDataWithheld: withheld})
 }
 
-// Finish implements Plugin.
-func (s *server) Finish(ctx context.Context) []error { return s.cleanup.Run(ctx) }
+// Server returns a constructor for servers that share the state of one process.
+func Server(version string) func() (tfprotov6.ProviderServer, error) {
+	shared := new(process)
+	return func() (tfprotov6.ProviderServer, error) { return newPlugin(version, shared) }
+}
 
-func (s *server) ValidateResourceConfig(
+func newPlugin(version string, shared *process) (*Plugin, error) {
+	p := &gpurentProvider{version: version, process: shared}
+	served := providerserver.NewProtocol6(p)()
+	framework, ok := served.(frameworkServer)
+	if !ok {
+		return nil, fmt.Errorf("the server of the framework, %T, lacks a part of the protocol", served)
+	}
+	return &Plugin{frameworkServer: framework, provider: p, cleanup: &shared.cleanup}, nil
+}
+
+// Finish must be called before the process ends. It revokes ephemeral objects until ctx ends, and returns an error for
+// each object that it could not revoke. After it, the plugin creates none.
+func (p *Plugin) Finish(ctx context.Context) []error { return p.cleanup.Run(ctx) }
+
+// ValidateResourceConfig implements tfprotov6.ProviderServer.
+func (p *Plugin) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return released(ctx, s.frameworkServer.ValidateResourceConfig, req)
+	return released(ctx, p.frameworkServer.ValidateResourceConfig, req)
 }
 
-func (s *server) UpgradeResourceState(
+// UpgradeResourceState implements tfprotov6.ProviderServer.
+func (p *Plugin) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	return released(ctx, s.frameworkServer.UpgradeResourceState, req)
+	return released(ctx, p.frameworkServer.UpgradeResourceState, req)
 }
 
-func (s *server) ReadResource(
+// ReadResource implements tfprotov6.ProviderServer.
+func (p *Plugin) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	return released(ctx, s.frameworkServer.ReadResource, req)
+	return released(ctx, p.frameworkServer.ReadResource, req)
 }
 
-func (s *server) PlanResourceChange(
+// PlanResourceChange implements tfprotov6.ProviderServer.
+func (p *Plugin) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return released(ctx, s.frameworkServer.PlanResourceChange, req)
+	return released(ctx, p.frameworkServer.PlanResourceChange, req)
 }
 
 // ApplyResourceChange applies a change. While the address or the key of the provider is unknown, it uses the key of
 // another source, with a warning, and fails without one.
-func (s *server) ApplyResourceChange(
+func (p *Plugin) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	var diags diag.Diagnostics
-	if meta := s.provider.meta.Load(); meta != nil && !meta.Ready() {
+	if meta := p.provider.meta.Load(); meta != nil && !meta.Ready() {
 		if meta.KeySource == "" {
 			addUnknownAtApply(&diags)
 			return &tfprotov6.ApplyResourceChangeResponse{
@@ -104,7 +101,7 @@ func (s *server) ApplyResourceChange(
 		}
 		addOtherKey(&diags, meta.KeySource)
 	}
-	resp, err := released(ctx, s.frameworkServer.ApplyResourceChange, req)
+	resp, err := released(ctx, p.frameworkServer.ApplyResourceChange, req)
 	if err == nil {
 		resp.Diagnostics = append(resp.Diagnostics, toProtocol(diags)...)
 	}
@@ -126,17 +123,17 @@ func toProtocol(diags diag.Diagnostics) (converted []*tfprotov6.Diagnostic) {
 }
 
 // InvokeAction makes StopProvider wait for the action.
-func (s *server) InvokeAction(
+func (p *Plugin) InvokeAction(
 	ctx context.Context, req *tfprotov6.InvokeActionRequest,
 ) (*tfprotov6.InvokeActionServerStream, error) {
-	resp, err := s.frameworkServer.InvokeAction(ctx, req)
+	resp, err := p.frameworkServer.InvokeAction(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	events := resp.Events
 	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
-		s.actions.RLock()
-		defer s.actions.RUnlock()
+		p.actions.RLock()
+		defer p.actions.RUnlock()
 		events(push)
 	}
 	return resp, nil
@@ -147,14 +144,14 @@ const stopTimeout = 10 * time.Second
 
 // StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
 // as StopProvider has returned, including the final one with its error, and Terraform would report a success.
-func (s *server) StopProvider(
+func (p *Plugin) StopProvider(
 	ctx context.Context, req *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
-	resp, err := s.frameworkServer.StopProvider(ctx, req)
+	resp, err := p.frameworkServer.StopProvider(ctx, req)
 	done := make(chan struct{})
 	go func() {
-		s.actions.Lock()
-		defer s.actions.Unlock()
+		p.actions.Lock()
+		defer p.actions.Unlock()
 		close(done)
 	}()
 	select {
@@ -169,7 +166,7 @@ var null = &tfprotov6.DynamicValue{MsgPack: []byte{0xc0}}
 
 // CallFunction sets missing arguments to null. OpenTofu (seen in 1.12) omits null arguments, which the framework treats
 // as an error.
-func (s *server) CallFunction(
+func (p *Plugin) CallFunction(
 	ctx context.Context, req *tfprotov6.CallFunctionRequest,
 ) (*tfprotov6.CallFunctionResponse, error) {
 	for i, argument := range req.Arguments {
@@ -177,5 +174,5 @@ func (s *server) CallFunction(
 			req.Arguments[i] = null
 		}
 	}
-	return released(ctx, s.frameworkServer.CallFunction, req)
+	return released(ctx, p.frameworkServer.CallFunction, req)
 }

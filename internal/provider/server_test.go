@@ -34,7 +34,7 @@ func (s *slowAction) InvokeAction(
 }
 
 func TestServer_StopProviderWaitsForActions(t *testing.T) {
-	s := &server{frameworkServer: &slowAction{stopped: make(chan struct{})}}
+	s := &Plugin{frameworkServer: &slowAction{stopped: make(chan struct{})}}
 	action, err := s.InvokeAction(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -49,33 +49,35 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 	req.method = http.MethodGet
 	limit := cmp.Or(min(options.MaxPages, maxPages), maxPages)
 	return func(yield func(T, error) bool) {
-		req := req                // the sequence can be ranged over again
+		var none T
 		seen := map[string]bool{} // cursors
-		for cursor := ""; ; seen[cursor] = true {
-			req.query = pageQuery(req.query, options, cursor)
-			current, err := fetch[page[T]](ctx, c, req)
-			if err == nil {
-				options.reportSkipped(mask{c.apiKey}, current.skipped)
-				for _, item := range current.items {
-					if !yield(item, nil) {
-						return
-					}
-				}
-				cursor = current.next
-				switch {
-				case cursor == "":
-					return
-				case seen[cursor]:
-					err = c.listError(req, errRepeatedCursor)
-				case len(seen)+1 == limit:
-					err = c.listError(req, tooLong(limit))
-				}
-			}
+		cursor := ""
+		for pages := 1; ; pages++ {
+			pageRequest := req
+			pageRequest.query = pageQuery(req.query, options, cursor)
+			current, err := fetch[page[T]](ctx, c, pageRequest)
 			if err != nil {
-				var none T
 				yield(none, err)
 				return
 			}
+			options.reportSkipped(mask{c.apiKey}, current.skipped)
+			for _, item := range current.items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			cursor = current.next
+			switch {
+			case cursor == "":
+				return
+			case seen[cursor]:
+				yield(none, c.listError(req, errRepeatedCursor))
+				return
+			case pages == limit:
+				yield(none, c.listError(req, tooLong(limit)))
+				return
+			}
+			seen[cursor] = true
 		}
 	}
 }
@@ -99,16 +101,4 @@ func pageQuery(query url.Values, options ListOptions, cursor string) url.Values 
 		query.Set("cursor", cursor)
 	}
 	return query
-}
-
-// Collect returns all objects of a list. The result is never nil without an error.
-func Collect[T any](list iter.Seq2[T, error]) ([]T, error) {
-	all := []T{}
-	for object, err := range list {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, object)
-	}
-	return all, nil
 }

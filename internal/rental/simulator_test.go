@@ -73,9 +73,13 @@ func must(t *testing.T, err error) {
 // count reads a list, which has at least this many entries.
 func count[T any](t *testing.T, list iter.Seq2[T, error], least int) []T {
 	t.Helper()
-	items, err := rental.Collect(list)
-	if err != nil || len(items) < least {
-		t.Fatalf("%d entries, want at least %d: %v", len(items), least, err)
+	var items []T
+	for item, err := range list {
+		must(t, err)
+		items = append(items, item)
+	}
+	if len(items) < least {
+		t.Fatalf("%d entries, want at least %d", len(items), least)
 	}
 	return items
 }

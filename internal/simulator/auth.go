@@ -43,12 +43,10 @@ func (c *call) authorize(a access) error {
 		return nil
 	}
 	if c.account.Blocked {
-		return newError(codeForbidden).withText("Аккаунт заблокирован", "The account is blocked")
+		return newError(codeForbidden).withText(text{"Аккаунт заблокирован", "The account is blocked"})
 	}
 	if !k.has(string(a)) {
-		e := newError(codeForbidden)
-		e.text = text{"У ключа нет права %s", "The key lacks the scope %s"}.with(a)
-		return e
+		return newError(codeForbidden).withText(text{"У ключа нет права %s", "The key lacks the scope %s"}.with(a))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 
 func (s *Simulator) control(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if !isLocal(r) {
-		return nil, newError(codeForbidden).withText("", "The control API serves this machine only")
+		return nil, newError(codeForbidden).withText(text{en: "The control API serves this machine only"})
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), controlPath)
 	describe := func(rt *controlRoute) (string, string) { return rt.method, rt.pattern }

@@ -78,7 +78,7 @@ func controlInstance(s *Simulator, params map[string]string, f *fields) (any, er
 		return nil
 	})
 	if view == nil { // a concurrent reset removed it
-		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+		return nil, notFound(textNoInstance)
 	}
 	return view, nil
 }

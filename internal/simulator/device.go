@@ -83,10 +83,10 @@ func (e *engine) findUserCode(code string) *deviceLogin {
 func (e *engine) pendingLogin(userCode string) (*deviceLogin, error) {
 	d := e.findUserCode(userCode)
 	if d == nil {
-		return nil, notFound("Код не найден", "Code not found")
+		return nil, notFound(text{"Код не найден", "Code not found"})
 	}
 	if !d.pending(e.now) {
-		return nil, conflict("Код истёк или уже использован", "The code has expired or was already used")
+		return nil, conflict(text{"Код истёк или уже использован", "The code has expired or was already used"})
 	}
 	return d, nil
 }

@@ -96,8 +96,8 @@ func codeOfStatus(status int) (errorCode, bool) {
 	return "", false
 }
 
-func (e *apiError) withText(ru, en string) *apiError {
-	e.text = text{ru, en}
+func (e *apiError) withText(t text) *apiError {
+	e.text = t
 	return e
 }
 
@@ -123,8 +123,8 @@ func (e *apiError) withStatus(status int) *apiError {
 	return e
 }
 
-func notFound(ru, en string) *apiError { return newError(codeNotFound).withText(ru, en) }
-func conflict(ru, en string) *apiError { return newError(codeConflict).withText(ru, en) }
+func notFound(t text) *apiError { return newError(codeNotFound).withText(t) }
+func conflict(t text) *apiError { return newError(codeConflict).withText(t) }
 
 // invalid returns a validation error for one field.
 func invalid(field string, t text) *apiError {

@@ -62,6 +62,10 @@ func (f Fault) validate() error {
 	return nil
 }
 
+func outOfRange(field string, low, high int64) error {
+	return invalid(field, textRange.with(low, high))
+}
+
 func (f Fault) matches(method, path string) bool {
 	if f.Method != "" && !strings.EqualFold(f.Method, method) {
 		return false

@@ -40,13 +40,13 @@ func (c *call) createAPIKey() (any, error) {
 			continue
 		}
 		if !c.key.has(scope) {
-			return nil, newError(codeForbidden).withText("Нельзя выдать права, которых нет у этого ключа",
-				"A key cannot issue scopes that it lacks itself")
+			return nil, newError(codeForbidden).withText(text{"Нельзя выдать права, которых нет у этого ключа",
+				"A key cannot issue scopes that it lacks itself"})
 		}
 		scopes = append(scopes, scope)
 	}
 	if c.activeKeys() >= maxAPIKeys {
-		return nil, conflict("Достигнут предел числа ключей", "The limit of API keys is reached")
+		return nil, conflict(text{"Достигнут предел числа ключей", "The limit of API keys is reached"})
 	}
 	c.status = http.StatusCreated
 	k, secret := c.issueKey(*name, sourceAPI, scopes, days)
@@ -70,5 +70,5 @@ func (c *call) deleteAPIKey() (any, error) {
 			return nil, nil
 		}
 	}
-	return nil, notFound("Ключ не найден", "API key not found")
+	return nil, notFound(text{"Ключ не найден", "API key not found"})
 }

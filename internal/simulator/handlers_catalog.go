@@ -33,7 +33,7 @@ func (c *call) listOffers() (any, error) {
 func (c *call) getOffer() (any, error) {
 	o := c.findOffer(c.params["id"])
 	if o == nil {
-		return nil, notFound("Предложение не найдено", "Offer not found")
+		return nil, notFound(textNoOffer)
 	}
 	return c.offerViewer()(o), nil
 }

@@ -42,7 +42,7 @@ func (c *call) createInstance() (any, error) {
 	return c.viewInstance(i), nil
 }
 
-var errNoInstance = text{"Сервер не найден", "Instance not found"}
+var textNoInstance = text{"Сервер не найден", "Instance not found"}
 
 func (c *call) getInstance() (any, error) {
 	i, err := c.instance()
@@ -56,7 +56,7 @@ func (c *call) getInstance() (any, error) {
 func (c *call) instance() (*instance, error) {
 	i := c.findInstance(c.params["id"])
 	if i == nil {
-		return nil, notFound(errNoInstance.ru, errNoInstance.en)
+		return nil, notFound(textNoInstance)
 	}
 	return i, nil
 }

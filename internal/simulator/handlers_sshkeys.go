@@ -24,7 +24,7 @@ func (c *call) createSSHKey() (any, error) {
 func (c *call) deleteSSHKey() (any, error) {
 	k := c.findSSHKey(c.params["id"])
 	if k == nil {
-		return nil, notFound("SSH-ключ не найден", "SSH key not found")
+		return nil, notFound(text{"SSH-ключ не найден", "SSH key not found"})
 	}
 	// A new slice: instances refer to the old one.
 	c.sshKeys = slices.DeleteFunc(slices.Clone(c.sshKeys), func(other *sshKey) bool { return other == k })

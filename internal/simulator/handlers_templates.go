@@ -15,7 +15,7 @@ func (c *call) createTemplate() (any, error) {
 		return nil, err
 	}
 	if c.ownTemplates() >= maxOwnTemplates {
-		return nil, conflict("Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached")
+		return nil, conflict(text{"Достигнут предел в 20 своих шаблонов", "The limit of 20 own templates is reached"})
 	}
 	c.status = http.StatusCreated
 	t.Seq, t.Slug = c.nextSeq(), c.newSlug(t.Name)
@@ -27,7 +27,7 @@ func (c *call) createTemplate() (any, error) {
 func (c *call) deleteTemplate() (any, error) {
 	t := c.findTemplate(c.params["slug"])
 	if t == nil || t.Owner != ownerMe {
-		return nil, notFound("Шаблон не найден", "Own template not found")
+		return nil, notFound(text{"Шаблон не найден", "Own template not found"})
 	}
 	t.Deleted = true
 	return nil, nil

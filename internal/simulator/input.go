@@ -42,7 +42,7 @@ func readFields(w http.ResponseWriter, r *http.Request) (*fields, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
 		return nil, newError(codeValidation).withStatus(http.StatusRequestEntityTooLarge).
-			withText("Тело запроса больше 1 МиБ", "The body is larger than 1 MiB").
+			withText(text{"Тело запроса больше 1 МиБ", "The body is larger than 1 MiB"}).
 			withHeader("Connection", "close")
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func (l issues) err() error {
 type fields struct {
 	issues
 	members map[string]json.RawMessage
-	// strict makes unknown members an error, in the control API. The API document does not say that they are refused.
+	// strict makes unknown members an error, in the control API. The API document does not define such an error.
 	strict bool
 	known  []string
 }

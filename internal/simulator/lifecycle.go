@@ -23,11 +23,10 @@ func (e *engine) afterBootShare(percent int64) time.Time {
 func (e *engine) applyTransition(i *instance) {
 	to := i.Ahead[0].To
 	i.Ahead = i.Ahead[1:]
-	switch to {
-	case "":
+	if to == "" {
 		i.Reachable = true
 		e.logf(i, "Ports assigned")
-	default:
+	} else {
 		e.setStatus(i, to)
 	}
 	e.instanceChanged(i)
@@ -124,8 +123,8 @@ func (e *engine) start(i *instance) error {
 	price := i.RunningKopH
 	if rebid {
 		if market == nil {
-			return conflict("У предложения больше нет прерываемой цены",
-				"The offer no longer has an interruptible price")
+			return conflict(text{"У предложения больше нет прерываемой цены",
+				"The offer no longer has an interruptible price"})
 		}
 		price = *market + extraDiskKopH(i.offer, i.DiskGB)
 	}
@@ -199,10 +198,8 @@ func (e *engine) force(i *instance, status string) {
 }
 
 func stateConflict(i *instance) error {
-	e := conflict("", "")
-	e.text = text{"Состояние %s (цель: %s) этого не позволяет",
-		"The state %s (desired state %s) does not allow it"}.with(i.Status, i.Desired)
-	return e
+	return conflict(text{"Состояние %s (цель: %s) этого не позволяет",
+		"The state %s (desired state %s) does not allow it"}.with(i.Status, i.Desired))
 }
 
 // maxLogLines limits the startup log.

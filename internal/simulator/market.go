@@ -83,7 +83,7 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 			GPU: offerGPU{
 				m.slug, m.name, gpus, m.vramGB, new(round(m.tflops*float64(gpus), 10)), new(m.memBWGBs),
 			},
-			CPU: offerCPU{new(cpu.name), &cores}, RAMGB: new(between(4, 8) * 8 * max(gpus, 1)),
+			CPU: offerCPU{new(cpu.name), &cores}, RAMGB: new(between(4, 8) * 8 * gpus),
 			Disk:    offerDisk{MaxGB: new(between(3, 40) * 50), BWMBps: new(between(8, 65) * 100)},
 			Network: offerNetwork{new(down * between(40, 100) / 100), &down, new(between(2, 50) * 10)},
 			PCIe:    offerPCIe{new(m.pcieGen), new(round(m.pcieBWGBs*(0.85+0.15*rng.Float64()), 10))},

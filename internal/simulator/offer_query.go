@@ -9,6 +9,7 @@ import (
 )
 
 var (
+	textNoOffer   = text{"Предложение не найдено", "Offer not found"}
 	textCountry   = text{"коды стран — две заглавные буквы", "country codes are two capital letters"}
 	textGPUCounts = text{"допустимые значения: 1, 2, 4, 8", "values must be 1, 2, 4 or 8"}
 )

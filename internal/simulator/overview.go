@@ -43,14 +43,14 @@ type Overview struct {
 	// Clock is "real" or "manual". TimeScale is simulated seconds per real second of a real clock.
 	Clock     string  `json:"clock"`
 	TimeScale float64 `json:"time_scale"`
-	// Instances are the newest MaxInstances instances that are not destroyed, newest first. Total is the number of all
-	// of them.
+	// Instances are the newest maxOverviewInstances instances that are not destroyed, newest first. Total is the number
+	// of all of them.
 	Instances []OverviewInstance `json:"instances"`
 	Total     int                `json:"total"`
 	Balance   balanceView        `json:"balance"`
-	// History is the balance over time, oldest first, at most MaxHistory points. The last point is the current one.
+	// History is the balance over time, oldest first, at most maxHistory points. The last point is the current one.
 	History []balancePoint `json:"history"`
-	// Ledger are the newest MaxLedger entries, newest first.
+	// Ledger are the newest maxOverviewEntries entries, newest first.
 	Ledger []transactionView `json:"ledger"`
 	// Faults is the number of active faults.
 	Faults int `json:"faults"`
@@ -58,9 +58,9 @@ type Overview struct {
 
 // Limits of an [Overview].
 const (
-	MaxInstances = 200
-	MaxHistory   = 200
-	MaxLedger    = 50
+	maxOverviewInstances = 200
+	maxOverviewEntries   = 50
+	maxHistory           = 200
 )
 
 // OverviewInstance is an instance as in the API, with its offer and its current charge.
@@ -89,10 +89,10 @@ func (s *Simulator) Overview() Overview {
 		Total: len(e.active), Balance: e.viewBalance(), History: e.balanceHistory(), Ledger: []transactionView{},
 		Faults: s.faults.active(),
 	}
-	for _, i := range slices.Backward(e.active[max(len(e.active)-MaxInstances, 0):]) {
+	for _, i := range slices.Backward(e.active[max(len(e.active)-maxOverviewInstances, 0):]) {
 		o.Instances = append(o.Instances, OverviewInstance{e.viewInstance(i), i.offer.ID, i.BidKopH, i.Meter.Rate})
 	}
-	for _, entry := range slices.Backward(e.ledger[max(len(e.ledger)-MaxLedger, 0):]) {
+	for _, entry := range slices.Backward(e.ledger[max(len(e.ledger)-maxOverviewEntries, 0):]) {
 		o.Ledger = append(o.Ledger, entry.transactionView)
 	}
 	return o
@@ -101,7 +101,7 @@ func (s *Simulator) Overview() Overview {
 // balanceHistory returns the balance after each ledger entry, evenly thinned out, and the current available balance.
 func (e *engine) balanceHistory() []balancePoint {
 	const ends = 2 // the first entry and the current balance
-	every := max((len(e.ledger)+MaxHistory-ends-1)/(MaxHistory-ends), 1)
+	every := max((len(e.ledger)+maxHistory-ends-1)/(maxHistory-ends), 1)
 	var points []balancePoint
 	sum := int64(0)
 	for n, entry := range e.ledger {

@@ -73,7 +73,7 @@ func (s *Simulator) SetOffer(id string, p OfferPatch) error {
 	return s.update(func(w *engine) error {
 		o := w.findOffer(id)
 		if o == nil {
-			return notFound("Предложение не найдено", "Offer not found")
+			return notFound(textNoOffer)
 		}
 		w.stopMoves(o)
 		setIfGiven(&o.Listed, p.Available)
@@ -121,10 +121,10 @@ func (s *Simulator) SetInstance(id string, p InstancePatch) error {
 	return s.update(func(w *engine) error {
 		i := w.findInstance(id)
 		if i == nil {
-			return notFound(errNoInstance.ru, errNoInstance.en)
+			return notFound(textNoInstance)
 		}
 		if i.destroyed() && p.Status != nil && *p.Status != statusDestroyed {
-			return conflict("", "The instance is already destroyed")
+			return conflict(text{en: "The instance is already destroyed"})
 		}
 		setIfGiven(&i.Desired, p.DesiredState)
 		if p.StopReason != nil {
@@ -212,8 +212,4 @@ func setIfGiven[T any](to *T, value *T) {
 	if value != nil {
 		*to = *value
 	}
-}
-
-func outOfRange(field string, low, high int64) error {
-	return invalid(field, textRange.with(low, high))
 }

@@ -1,8 +1,6 @@
 package simulator
 
-import (
-	"fmt"
-)
+import "fmt"
 
 const (
 	// baseDiskGB is the disk size that the price of an offer includes.
@@ -79,25 +77,26 @@ func readRentRequest(f *fields) (rentRequest, error) {
 // rent locks the price of an offer and creates an instance.
 func (e *engine) rent(req rentRequest) (*instance, error) {
 	if !e.account.EmailVerified {
-		return nil, newError(codeForbidden).withText("Сначала подтвердите e-mail", "Confirm the e-mail address first").
+		return nil, newError(codeForbidden).
+			withText(text{"Сначала подтвердите e-mail", "Confirm the e-mail address first"}).
 			withDetail("reason", "email_not_verified")
 	}
 	offer, template := e.findOffer(req.offerID), e.findTemplate(req.template)
 	if offer == nil {
-		return nil, notFound("Предложение не найдено", "Offer not found")
+		return nil, notFound(textNoOffer)
 	}
 	if template == nil {
-		return nil, notFound("Шаблон не найден", "Template not found")
+		return nil, notFound(text{"Шаблон не найден", "Template not found"})
 	}
 	keys, err := e.checkRentRequest(req, offer, template)
 	if err != nil {
 		return nil, err
 	}
 	if !offer.available() {
-		return nil, conflict("Предложение уже занято", "The offer has been taken")
+		return nil, conflict(text{"Предложение уже занято", "The offer has been taken"})
 	}
 	if int64(len(e.active)) >= e.account.MaxInstances {
-		return nil, conflict("Достигнут предел числа серверов", "The limit of instances is reached")
+		return nil, conflict(text{"Достигнут предел числа серверов", "The limit of instances is reached"})
 	}
 	if err := e.requireShownPrice(offer, req.rentalType, req.callers); err != nil {
 		return nil, err

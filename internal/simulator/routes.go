@@ -28,8 +28,6 @@ type route struct {
 	handle  func(*call) (any, error)
 }
 
-func (rt *route) lists() bool { return strings.HasPrefix(rt.id, "list") }
-
 // cors reports whether web pages of any origin may read the response.
 func (rt *route) cors() bool {
 	return rt.method == http.MethodGet && (rt.access == accessPublic || rt.access == accessOptional)
@@ -37,7 +35,7 @@ func (rt *route) cors() bool {
 
 // cached reports whether caches may keep the response for a minute. A single offer is not cached, because clients read
 // it before they rent it.
-func (rt *route) cached() bool { return rt.cors() && rt.lists() }
+func (rt *route) cached() bool { return rt.cors() && strings.HasPrefix(rt.id, "list") }
 
 // routes are all operations of the API.
 var routes = []route{
@@ -122,6 +120,6 @@ func matchPattern(pattern, path string) (map[string]string, bool) {
 // methodNotAllowed is the error for a path without the method.
 func methodNotAllowed(allowed []string) error {
 	return newError(codeNotFound).withStatus(http.StatusMethodNotAllowed).
-		withText("Путь не поддерживает этот метод", "The path does not support this method").
+		withText(text{"Путь не поддерживает этот метод", "The path does not support this method"}).
 		withHeader("Allow", strings.Join(allowed, ", "))
 }

@@ -47,5 +47,5 @@ func (e *engine) requireShownPrice(o *offer, rentalType string, callers []string
 		return nil
 	}
 	e.recordShown(o, callers)
-	return conflict("Цена изменилась", "The price has changed").withDetail("price_kop_h", now)
+	return conflict(text{"Цена изменилась", "The price has changed"}).withDetail("price_kop_h", now)
 }

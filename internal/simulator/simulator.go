@@ -98,7 +98,6 @@ func (s *Simulator) newHandler() http.Handler {
 	if s.config.Wrap != nil {
 		service = s.config.Wrap(service)
 	}
-	control := http.HandlerFunc(s.serveControl)
 	pages := console.New(consoleService{s}, console.Options{
 		Guard:   isLocal,
 		Russian: func(acceptLanguage string) bool { return parseLanguage(acceptLanguage) == russian },
@@ -110,7 +109,7 @@ func (s *Simulator) newHandler() http.Handler {
 		case hasPathPrefix(path, basePath):
 			s.serveAPI(service, w, r)
 		case hasPathPrefix(path, controlPath):
-			control.ServeHTTP(w, r)
+			s.serveControl(w, r)
 		case isRebound(r):
 			http.Error(w, "The host name must be a loopback name.", http.StatusForbidden)
 		case hasPathPrefix(path, serversPath):

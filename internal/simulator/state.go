@@ -118,25 +118,33 @@ func (s *Simulator) save() error {
 	if s.config.State == "" {
 		return nil
 	}
-	s.mu.Lock()
-	s.catchUp()
-	saved, err := s.snapshot()
-	var raw []byte
-	if err == nil {
-		raw, err = json.Marshal(saved)
-	}
-	s.mu.Unlock()
-	next := s.config.State + ".next"
-	if err == nil {
-		err = atomicfile.WriteNew(next, raw, false)
-	}
-	if err == nil {
-		err = atomicfile.Rename(next, s.config.State)
-	}
-	if err != nil {
+	if err := s.replaceState(s.config.State); err != nil {
 		return fmt.Errorf("state file: %w", err)
 	}
 	return nil
+}
+
+func (s *Simulator) replaceState(file string) error {
+	raw, err := s.encodeState()
+	if err != nil {
+		return err
+	}
+	next := file + ".next"
+	if err := atomicfile.WriteNew(next, raw, false); err != nil {
+		return err
+	}
+	return atomicfile.Rename(next, file)
+}
+
+func (s *Simulator) encodeState() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catchUp()
+	saved, err := s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(saved)
 }
 
 // readState reads a state file. It returns nil if there is none.

@@ -19,7 +19,7 @@ func CheckAccount(ctx context.Context, meta *tfkit.Meta, replaces bool, diags *d
 	case err != nil && replaces:
 		tfkit.AddAPIError(diags, "read the account", err)
 	case err != nil:
-		meta.WarnUnchecked(err, diags) // the API checks the request at apply
+		tfkit.WarnUnchecked(diags, err) // the API checks the request at apply
 	case user.EmailVerified != nil && !*user.EmailVerified:
 		tfkit.AddError(diags, "E-mail address is not verified", "The API refuses every rental until the e-mail "+
 			"address of the account is verified. Nothing was rented or destroyed. Confirm the address in the service's "+

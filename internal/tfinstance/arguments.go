@@ -151,7 +151,7 @@ func (a Arguments) Changed(state Arguments) (changed path.Paths) {
 	return changed
 }
 
-// FullyKnown reports whether no part of some values is unknown.
+// FullyKnown reports whether no part of the given values is unknown.
 func FullyKnown(ctx context.Context, values ...attr.Value) bool {
 	for _, value := range values {
 		raw, err := value.ToTerraformValue(ctx)

@@ -19,9 +19,9 @@ func (a Arguments) CheckWait(diags *diag.Diagnostics, argument tfkit.Text, timeo
 	}
 }
 
-// WarnAboveCap warns of the running ones of some instances that cost more than the cap, 0 for none. The provider checks
-// the cap only when it creates or starts an instance. The price can exceed it later because a stop failed, or because
-// the user lowered the cap.
+// WarnAboveCap warns of running instances among the given ones that cost more than the cap. A limit of 0 means no cap.
+// The provider checks the cap only when it creates or starts an instance. The price can exceed it later because a stop
+// failed, or because the user lowered the cap.
 func WarnAboveCap(diags *diag.Diagnostics, limit int64, instances []rental.Instance) {
 	var above []string
 	var total int64

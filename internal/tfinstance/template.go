@@ -29,7 +29,7 @@ func CheckTemplate(
 		tfkit.AddAPIError(diags, "read the template", err)
 		return
 	case err != nil:
-		meta.WarnUnchecked(err, diags)
+		tfkit.WarnUnchecked(diags, err)
 		return // the API validates the request at apply
 	case !found:
 		addNoTemplate(diags)

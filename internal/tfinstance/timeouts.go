@@ -16,10 +16,8 @@ func Timeouts(ctx context.Context, create, update, destroy string) schema.Attrib
 	const format = ", as a Go duration such as `45m`. Defaults to "
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true, Update: true, Delete: true,
-		CreateDescription: "Timeout of a creation, including the waits for offers and for readiness" +
-			format + create + ".",
-		UpdateDescription: "Timeout of an update" + format +
-			update + ".",
+		CreateDescription: "Timeout of a creation, including the waits for offers and for readiness" + format + create + ".",
+		UpdateDescription: "Timeout of an update" + format + update + ".",
 		DeleteDescription: "Timeout of a destruction" + format + destroy + ".",
 	})
 	nested, ok := attribute.(schema.SingleNestedAttribute)

@@ -30,6 +30,6 @@ func (r *Resource) DeleteObject(
 		r.Meta.CheckOrigin(ctx, object, what, &resp.Diagnostics)
 	case err != nil:
 		AddAPIError(&resp.Diagnostics, action+" "+what, err)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, rental.IsConflict(err))...)
+		resp.Diagnostics.Append(KeepObject(ctx, resp.Private, object, rental.IsConflict(err))...)
 	}
 }

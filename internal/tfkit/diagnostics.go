@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 const summaryOtherOrigin = "Cannot find %s in this account"
@@ -69,7 +71,12 @@ func addOtherKey(diags *diag.Diagnostics, what Text, now Origin) {
 		originAdvice)
 }
 
-func addUnchecked(diags *diag.Diagnostics, err error) {
+// WarnUnchecked warns that the checks of a new resource could not reach the API. It ignores all other errors: the API
+// checks the request at apply. The CLIs group equal warnings.
+func WarnUnchecked(diags *diag.Diagnostics, err error) {
+	if !rental.IsUnreachable(err) {
+		return
+	}
 	AddWarning(diags, "New resources were not checked",
 		Textf("%s\n\nThe plan could not check templates, offers, names and the balance for new resources. An apply needs "+
 			"the API: check base_url, the network and the proxy, then plan again.", err))

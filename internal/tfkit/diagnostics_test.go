@@ -134,7 +134,9 @@ func tooLong(t *testing.T) error {
 	t.Helper()
 	client := rentaltest.Client(t, &pages{entries: make([]any, 1), endless: true})
 	options := rental.ListOptions{MaxPages: 1}
-	_, err := rental.Collect(client.ListInstances(t.Context(), rental.ListInstancesQuery{ListOptions: options}))
+	var err error
+	for _, err = range client.ListInstances(t.Context(), rental.ListInstancesQuery{ListOptions: options}) {
+	}
 	return err
 }
 

@@ -7,18 +7,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
 // This file and embed_resource.go contain a struct for each kind of type, which the types of that kind embed.
 
-// RequireConfig is Ready, with an error if it is false.
-func (m *Meta) RequireConfig(diags *diag.Diagnostics) bool {
-	if !m.Ready() {
+// RequireConfig reports an error if no request that needs an API key can be sent: see Ready. It adds none to other
+// errors.
+func (m *Meta) RequireConfig(diags *diag.Diagnostics) {
+	if !diags.HasError() && !m.Ready() {
 		addConfigUnknown(diags)
 	}
-	return m.Ready()
 }
 
 // configuredMeta returns the configured provider for types that need an API key, with an error if there is none. The
@@ -59,18 +58,19 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 	}
 }
 
-// CanRead is false, with an error, if the provider configuration is not known.
-func (d *DataSource) CanRead(diags *diag.Diagnostics) bool {
+// RequireConfig reports an error if the provider configuration that the operation needs is not known. It adds none to
+// other errors.
+func (d *DataSource) RequireConfig(diags *diag.Diagnostics) {
 	if d.Public && d.Meta != nil && d.Meta.Client != nil {
-		return true
+		return
 	}
-	return d.Meta.RequireConfig(diags)
+	d.Meta.RequireConfig(diags)
 }
 
-// CanReadOwn is CanRead for the part of a public list that the API returns only with a key.
-func (d *DataSource) CanReadOwn(diags *diag.Diagnostics) bool {
+// RequireKey is RequireConfig for the part of a public list that the API returns only with a key.
+func (d *DataSource) RequireKey(diags *diag.Diagnostics) {
 	requireKey(d.Meta, diags)
-	return !diags.HasError() && d.Meta.RequireConfig(diags)
+	d.Meta.RequireConfig(diags)
 }
 
 // Ephemeral is embedded by every ephemeral resource: it has the name of the type and the configured provider.
@@ -108,16 +108,6 @@ func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest,
 // Configure implements list.ListResourceWithConfigure.
 func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	l.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
-}
-
-// CanList is false, with an error in the stream, if the provider configuration is not known.
-func (l *ListResource) CanList(stream *list.ListResultsStream) bool {
-	var diags diag.Diagnostics
-	if !l.Meta.RequireConfig(&diags) {
-		stream.Results = list.ListResultsStreamDiagnostics(diags)
-		return false
-	}
-	return true
 }
 
 // Action is embedded by every action: it has the name of the type and the configured provider.

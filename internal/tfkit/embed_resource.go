@@ -69,7 +69,7 @@ func (r *Resource) ImportState(
 	req resource.ImportStateRequest,
 	resp *resource.ImportStateResponse,
 ) {
-	if !r.Meta.RequireConfig(&resp.Diagnostics) {
+	if r.Meta.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	id := types.StringValue(req.ID)
@@ -93,13 +93,11 @@ func Adopt(ctx context.Context, req resource.UpdateRequest, resp *resource.Updat
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
 }
 
-// SkipRead begins every read: it sets the identity, which is required even if the object is gone. It is true, with a
-// warning, if the object cannot be read because the provider configuration is not known.
-func (r *Resource) SkipRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
+// BeginRead begins every read: it sets the identity, which is required even if the object is gone. It warns if the
+// object cannot be read because the provider configuration is not known: then Meta.Ready is false, and the read ends.
+func (r *Resource) BeginRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	resp.Diagnostics.Append(identifyAs(ctx, resp.Identity, req.State)...)
-	if r.Meta.Ready() {
-		return false
+	if !r.Meta.Ready() {
+		addNotRefreshed(&resp.Diagnostics)
 	}
-	addNotRefreshed(&resp.Diagnostics)
-	return true
 }

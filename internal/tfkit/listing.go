@@ -21,7 +21,7 @@ type ListResults[T, M any] struct {
 	Kind Text
 	// List lists all objects.
 	List func(context.Context, rental.ListOptions) iter.Seq2[T, error]
-	// Matches selects the objects to list.
+	// Matches selects the objects to list; nil selects all.
 	Matches func(T) bool
 	// Display returns the id of an object and its display name.
 	Display func(T) (id, name string)
@@ -29,8 +29,16 @@ type ListResults[T, M any] struct {
 	Import func(empty M, object T) (M, diag.Diagnostics)
 }
 
-// Stream sends the results. It reads only the pages that the limit of the request requires.
-func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+// Stream sends the results, or an error if the provider configuration is not known. It reads only the pages that the
+// limit of the request requires.
+func (l *ListResults[T, M]) Stream(
+	ctx context.Context, meta *Meta, req list.ListRequest, stream *list.ListResultsStream,
+) {
+	var diags diag.Diagnostics
+	if meta.RequireConfig(&diags); diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return
+	}
 	stream.Results = func(push func(list.ListResult) bool) {
 		found := int64(0)
 		var skipped []rental.Skipped
@@ -41,7 +49,7 @@ func (l *ListResults[T, M]) Stream(ctx context.Context, req list.ListRequest, st
 				push(failed)
 				return
 			}
-			if !l.Matches(item) {
+			if l.Matches != nil && !l.Matches(item) {
 				continue
 			}
 			if found++; !push(l.result(ctx, req, item)) || found == req.Limit {

@@ -51,7 +51,7 @@ func results(t *testing.T, service *pages, limit int64) iter.Seq[list.ListResult
 	}
 	req := list.ListRequest{Limit: limit, ResourceSchema: resourceschema.Schema{}, ResourceIdentitySchema: identity}
 	var stream list.ListResultsStream
-	listing.Stream(t.Context(), req, &stream)
+	listing.Stream(t.Context(), &Meta{Client: client}, req, &stream)
 	return stream.Results
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -47,14 +46,6 @@ type Meta struct {
 	Spending  *spending.Account
 
 	account rental.Cached[rental.User]
-}
-
-// WarnUnchecked warns that the checks of a new resource could not reach the API. It ignores all other errors: the API
-// checks the request at apply. A CLI shows equal warnings once.
-func (m *Meta) WarnUnchecked(err error, diags *diag.Diagnostics) {
-	if rental.IsUnreachable(err) {
-		addUnchecked(diags, err)
-	}
 }
 
 // SetClient sets the client and the fields that depend on it. The caller sets PollInterval before.

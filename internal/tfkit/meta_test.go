@@ -61,13 +61,17 @@ func TestConfigure_MissingKey(t *testing.T) {
 				onPublic.Diagnostics.HasError() {
 				t.Errorf("resource %v, data source %v, public %v", onResource.Diagnostics, onData.Diagnostics, onPublic.Diagnostics)
 			}
-			var diags diag.Diagnostics
-			if own.CanRead(&diags) != test.canRead || public.CanRead(&diags) != test.publicRead {
-				t.Errorf("data source %t, public %t", own.CanRead(&diags), public.CanRead(&diags))
+			allows := func(require func(*diag.Diagnostics)) bool {
+				var diags diag.Diagnostics
+				require(&diags)
+				return !diags.HasError()
 			}
-			diags = nil
-			if reads := test.canRead && !test.fails; public.CanReadOwn(&diags) != reads || diags.HasError() == reads {
-				t.Errorf("CanReadOwn of a public data source: %v, want %t", diags, reads)
+			if own, public := allows(own.RequireConfig), allows(public.RequireConfig); own != test.canRead ||
+				public != test.publicRead {
+				t.Errorf("data source %t, public %t", own, public)
+			}
+			if got, want := allows(public.RequireKey), test.canRead && !test.fails; got != want {
+				t.Errorf("RequireKey of a public data source allows it: %t, want %t", got, want)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func (o *Object) Prove(found bool) {
 // KeepObject stores the data of an object after its deletion failed. found reports whether the API has accepted the
 // deletion, or refused it because of the state of the object. Only that proves the account of an object without a
 // token.
-func (m *Meta) KeepObject(ctx context.Context, private PrivateSetter, object Object, found bool) diag.Diagnostics {
+func KeepObject(ctx context.Context, private PrivateSetter, object Object, found bool) diag.Diagnostics {
 	if object.Prove(found); object.Token == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // The errors of these validators name the argument and the rule. Unlike those of the library, they do not contain the
 // value, which may be sensitive.
 
-// OneOf accepts some values.
+// OneOf accepts the given values.
 func OneOf(values ...string) validator.String {
 	quoted := strings.Trim(fmt.Sprintf("%q", values), "[]")
 	return accepting("must be one of: "+strings.ReplaceAll(quoted, `" "`, `", "`),

@@ -52,7 +52,7 @@ func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 
 // Read implements datasource.DataSource.
 func (d *accountDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	if !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	u, err := d.Meta.Client.GetMe(ctx)

@@ -51,7 +51,7 @@ func (d *keyDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 // Read implements datasource.DataSource.
 func (d *keyDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	prefix, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.APIKeys, "API keys", &resp.Diagnostics)

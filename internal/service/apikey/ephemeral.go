@@ -42,7 +42,7 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	}
 	create, diags := toCreate(ctx, config)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !e.Meta.RequireConfig(&resp.Diagnostics) {
+	if e.Meta.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	end, ok := e.Meta.Cleanup.Begin()

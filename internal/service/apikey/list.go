@@ -34,20 +34,16 @@ func (l *keyList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.APIKey, model]{
 		Kind:    "API keys",
 		List:    l.Meta.Client.ListAPIKeys,
-		Matches: func(rental.APIKey) bool { return true },
 		Display: l.display,
 		Import: func(imported model, k rental.APIKey) (_ model, diags diag.Diagnostics) {
 			imported.keyModel, diags = fromAPI(ctx, imported.keyModel, k)
 			return imported, diags
 		},
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }
 
 // display returns the id and the display name of a key.

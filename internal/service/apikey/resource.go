@@ -51,7 +51,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 // Read refreshes the state from the list of keys, because the API has no request for a single key. It removes an
 // expired key from the state.
 func (r *keyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model

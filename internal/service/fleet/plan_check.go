@@ -151,7 +151,7 @@ func (r *fleetResource) checkOffers(
 			failed(err)
 			return
 		}
-		r.Meta.WarnUnchecked(err, diags)
+		tfkit.WarnUnchecked(diags, err)
 		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
 			r.addTooFewOffers(ctx, diags, plan, spec, choice.Offers, needed, len(replaced))

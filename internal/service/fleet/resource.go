@@ -95,7 +95,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 
 // Read refreshes the members. It removes those that the API reports as destroyed or not found.
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model
@@ -237,7 +237,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		slices.SortStableFunc(stays, func(a, b fleet.Member) int { return cmp.Compare(a.Slot, b.Slot) })
 		resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(stays))...)
 		resp.Diagnostics.Append(setMembers(ctx, resp.Private, stays)...)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)
+		resp.Diagnostics.Append(tfkit.KeepObject(ctx, resp.Private, object, !doubt.HasError())...)
 	}
 }
 

@@ -47,7 +47,7 @@ func (d *gpuDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 func (d *gpuDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var slug types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("slug"), &slug)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics)

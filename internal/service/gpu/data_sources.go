@@ -76,7 +76,7 @@ func itemFromAPI(m rental.GPUModel) item {
 
 // Read implements datasource.DataSource.
 func (d *gpusDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	if !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.GPUs, "GPU models", &resp.Diagnostics)

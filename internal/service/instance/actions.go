@@ -109,8 +109,8 @@ func (a *instanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp 
 	}
 }
 
-// args returns the arguments, and validates those that are known. The id is empty while it is unknown.
-func (a *instanceAction) args(
+// actionArguments returns the arguments, and validates those that are known. The id is empty while it is unknown.
+func actionArguments(
 	ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics,
 ) (id string, timeout time.Duration) {
 	validated := func(argument string, rule validator.String) string {
@@ -129,14 +129,13 @@ func (a *instanceAction) args(
 	return id, timeout
 }
 
-// ModifyPlan implements action.ActionWithModifyPlan. It reports an error at plan for an
-// action that cannot succeed.
+// ModifyPlan implements action.ActionWithModifyPlan. It reports an error at plan for an action that cannot succeed.
 func (a *instanceAction) ModifyPlan(
 	ctx context.Context,
 	req action.ModifyPlanRequest,
 	resp *action.ModifyPlanResponse,
 ) {
-	id, _ := a.args(ctx, req.Config, &resp.Diagnostics)
+	id, _ := actionArguments(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || id == "" || !a.Meta.Ready() {
 		return
 	}
@@ -174,10 +173,10 @@ func isFinal(inst rental.Instance) bool {
 
 // Invoke implements action.Action.
 func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	if !a.Meta.RequireConfig(&resp.Diagnostics) {
+	if a.Meta.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	id, timeout := a.args(ctx, req.Config, &resp.Diagnostics)
+	id, timeout := actionArguments(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -48,7 +48,7 @@ func (d *instanceDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 // Read implements datasource.DataSource.
 func (d *instanceDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	id, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	if inst, ok := d.find(ctx, id, name, &resp.Diagnostics); ok {

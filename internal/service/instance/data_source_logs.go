@@ -62,7 +62,7 @@ func (d *logsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 func (d *logsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config logsModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	tail := cmp.Or(config.Tail.ValueInt64(), defaultTail)

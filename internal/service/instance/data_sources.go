@@ -105,7 +105,7 @@ func instanceAttributes() map[string]schema.Attribute {
 func (d *instancesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config instancesModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	instances := d.Meta.Cache.Instances

@@ -35,9 +35,6 @@ func (l *instanceList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.Instance, model]{
 		Kind: "instances",
 		List: func(ctx context.Context, options rental.ListOptions) iter.Seq2[rental.Instance, error] {
@@ -52,7 +49,7 @@ func (l *instanceList) List(ctx context.Context, req list.ListRequest, stream *l
 			return m, nil
 		},
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }
 
 // display returns the display name of an instance, with its price.

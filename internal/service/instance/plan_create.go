@@ -64,7 +64,7 @@ func (r *instanceResource) checkName(
 		})
 	}
 	if len(found) == 0 {
-		r.Meta.WarnUnchecked(err, diags)
+		tfkit.WarnUnchecked(diags, err)
 		return
 	}
 	slices.SortFunc(found, func(a, b rental.Instance) int { // one of a killed run is among the newest
@@ -87,7 +87,7 @@ func (r *instanceResource) checkPrice(
 	if err != nil && (replaced != nil || account.Enforced()) {
 		tfkit.AddAPIError(diags, "determine the price of the planned instance", err)
 	} else {
-		r.Meta.WarnUnchecked(err, diags)
+		tfkit.WarnUnchecked(diags, err)
 	}
 	if price == 0 {
 		return

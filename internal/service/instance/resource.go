@@ -112,7 +112,7 @@ func (m *model) setRented(rented lifecycle.Rented) {
 
 // Read refreshes the state. It removes an instance from the state only if the API reports it as destroyed or not found.
 func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model
@@ -259,7 +259,7 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	case err != nil:
 		addDestroyError(ctx, waitCtx, &resp.Diagnostics, id, accepted, timeout, err)
 		found := accepted || rental.IsConflict(err)
-		resp.Diagnostics.Append(r.Meta.KeepObject(ctx, resp.Private, object, found)...)
+		resp.Diagnostics.Append(tfkit.KeepObject(ctx, resp.Private, object, found)...)
 		return
 	case !accepted && otherAccount.HasError():
 		resp.Diagnostics.Append(otherAccount...)

@@ -47,7 +47,7 @@ func (d *balanceDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 
 // Read implements datasource.DataSource.
 func (d *balanceDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	if !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	b, err := d.Meta.Client.GetBalance(ctx)

@@ -24,25 +24,16 @@ func NewFormatRub() function.Function {
 			Return: function.StringReturn{},
 		},
 		Call: func(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
-			kop, err := kopecksArgument(ctx, arguments)
-			if err != nil {
+			// It is not an integer, because the framework's error for a fraction does not help users.
+			var number *big.Float
+			if err := arguments.Get(ctx, &number); err != nil {
 				return nil, err
+			}
+			kop, err := wholeKopecks(number)
+			if err != nil {
+				return nil, function.NewArgumentFuncError(0, err.Error())
 			}
 			return rubles.Format(kop, " "), nil
 		},
 	}
-}
-
-// kopecksArgument returns the only argument of a function, an amount or a price in kopecks. It is a number and not an
-// integer, because the framework's error for a fraction does not help users.
-func kopecksArgument(ctx context.Context, arguments function.ArgumentsData) (*big.Int, *function.FuncError) {
-	var number *big.Float
-	if err := arguments.Get(ctx, &number); err != nil {
-		return nil, err
-	}
-	kop, err := wholeKopecks(number)
-	if err != nil {
-		return nil, function.NewArgumentFuncError(0, err.Error())
-	}
-	return kop, nil
 }

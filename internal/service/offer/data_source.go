@@ -42,7 +42,7 @@ func (d *offerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 func (d *offerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var id types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("id"), &id)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	offer, err := d.Meta.Client.GetOffer(ctx, id.ValueString())

@@ -31,7 +31,7 @@ func NewDataSources() datasource.DataSource {
 func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config types.Object
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	limit := cmp.Or(tfkit.Int64Of(config.Attributes()["max_results"]), defaultResults)

@@ -69,7 +69,7 @@ func itemFromAPI(k rental.SSHKey) item {
 
 // Read implements datasource.DataSource.
 func (d *keysDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	if !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.SSHKeys, "SSH keys", &resp.Diagnostics)

@@ -30,17 +30,13 @@ func (l *keyList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *keyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.SSHKey, model]{
-		Kind:    "SSH keys",
-		List:    l.Meta.Client.ListSSHKeys,
-		Matches: func(rental.SSHKey) bool { return true },
+		Kind: "SSH keys",
+		List: l.Meta.Client.ListSSHKeys,
 		Display: func(k rental.SSHKey) (id, name string) {
 			return k.ID, fmt.Sprintf("%s (%s %s)", k.Name, k.Type, canonical(k.Fingerprint))
 		},
 		Import: func(empty model, k rental.SSHKey) (model, diag.Diagnostics) { return fromAPI(empty, k), nil },
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }

@@ -44,7 +44,7 @@ func (d *templateDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 // Read implements datasource.DataSource.
 func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	slug, name := lookup.Config(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	template, ok := d.find(ctx, slug, name, &resp.Diagnostics)
@@ -66,8 +66,10 @@ func (d *templateDataSource) find(
 		}
 	}
 	// While the key is unknown, own templates are missing from the list, so a name may be missing or not unique.
-	if d.Meta.KeyUnknown && !d.CanReadOwn(diags) {
-		return template, false
+	if d.Meta.KeyUnknown {
+		if d.RequireKey(diags); diags.HasError() {
+			return template, false
+		}
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.Templates, "templates", diags)
 	if listing == nil {

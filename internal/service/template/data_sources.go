@@ -101,14 +101,15 @@ func itemFromAPI(t rental.Template) item {
 func (d *templatesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config templatesModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || !d.CanRead(&resp.Diagnostics) {
+	if d.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	owner := config.Owner.ValueString()
 	// While the key is unknown, own templates are missing from the list.
-	wantsOwn := owner == string(rental.OwnerMe) || owner == "" && d.Meta.KeyUnknown
-	if wantsOwn && !d.CanReadOwn(&resp.Diagnostics) {
-		return
+	if owner == string(rental.OwnerMe) || owner == "" && d.Meta.KeyUnknown {
+		if d.RequireKey(&resp.Diagnostics); resp.Diagnostics.HasError() {
+			return
+		}
 	}
 	listing := tfkit.ReadList(ctx, d.Meta.Cache.Templates, "templates", &resp.Diagnostics)
 	if listing == nil {

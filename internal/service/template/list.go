@@ -31,9 +31,6 @@ func (l *templateList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	if !l.CanList(stream) {
-		return
-	}
 	results := tfkit.ListResults[rental.Template, model]{
 		Kind:    "templates",
 		List:    l.Meta.Client.ListTemplates,
@@ -41,5 +38,5 @@ func (l *templateList) List(ctx context.Context, req list.ListRequest, stream *l
 		Display: func(t rental.Template) (id, name string) { return t.Slug, fmt.Sprintf("%s (%s)", t.Name, t.Image) },
 		Import:  func(empty model, t rental.Template) (model, diag.Diagnostics) { return fromAPI(ctx, empty, t) },
 	}
-	results.Stream(ctx, req, stream)
+	results.Stream(ctx, l.Meta, req, stream)
 }

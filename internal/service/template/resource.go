@@ -49,7 +49,7 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 
 // Read refreshes the state from the list of templates, because the API has no request for a single template.
 func (r *templateResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if r.SkipRead(ctx, req, resp) {
+	if r.BeginRead(ctx, req, resp); !r.Meta.Ready() {
 		return
 	}
 	var state model

@@ -1,5 +1,5 @@
 // Package console serves the web pages of the simulator: the page that approves a device login, and a dashboard of
-// instances, money and requests. It holds no state; it calls a [Service].
+// instances, money and faults. It holds no state; it calls a [Service].
 package console
 
 // Service is the backend of the pages. Its methods are safe for concurrent use.
