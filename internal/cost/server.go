@@ -209,7 +209,11 @@ func (v values) order() rental.InstanceCreate {
 func (s *Server) noteHidden(after values, names ...string) (found bool) {
 	for _, name := range names {
 		if after.isHidden(name) {
-			s.note("%s is %s: the highest possible price counts.", name, hidden)
+			counts := "the highest possible price counts"
+			if name == "size" {
+				counts = "the price is unknown"
+			}
+			s.note("%s is %s: %s.", name, hidden, counts)
 			found = true
 		}
 	}

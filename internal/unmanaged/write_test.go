@@ -200,6 +200,24 @@ func TestReport_JSON(t *testing.T) {
 	}
 }
 
+// A server that an apply would replace or start has no block.
+func TestReport_ImportChangesNothing(t *testing.T) {
+	for _, test := range []struct {
+		status  rental.InstanceStatus
+		desired rental.DesiredState
+		change  string
+	}{
+		{"running", "running", ""}, {"starting", "running", ""}, {"stopped", "stopped", ""}, {"outbid", "stopped", ""},
+		{"stopped", "running", "start it"}, {"outbid", "running", "place a new bid for it"}, {"failed", "running", "replace it"},
+		{"", "", "change it"},
+	} {
+		config := report(server("ins_1", "w", status(test.status, test.desired))).Import()
+		if blocks := len(parse(t, config)); (blocks == 0) != (test.change != "") || !strings.Contains(config, test.change) {
+			t.Errorf("%+v: %s", test, config)
+		}
+	}
+}
+
 // The blocks have valid and different addresses, whatever the names and ids are.
 func TestReport_Import(t *testing.T) {
 	config := report(server("ins_1", "my server"), server("ins_${2}", "", nameless, status("stopped", "stopped"))).Import()
