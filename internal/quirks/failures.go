@@ -66,7 +66,7 @@ func (f *failure) content() []byte {
 		"<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title)
 }
 
-// sparedCreations have no idempotency key. The client cannot know whether a failed one was carried out, also if a
+// sparedCreations have no idempotency key. The client cannot know whether a failed one was carried out, even if a
 // gateway refuses it, because each response that is not of the API can hide a success. The provider then stops with an
 // error, so that no test could pass.
 var sparedCreations = []string{"createTemplate", "createSshKey", "createApiKey"}

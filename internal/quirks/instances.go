@@ -47,7 +47,7 @@ type creation struct {
 	forgotten int
 }
 
-// createInstance returns a service for a creation. It records the instance, also if a is nil, and implements
+// createInstance returns a service for a creation. It records the instance, even without quirks, and implements
 // forgotten-keys, first-answer-replays, refused-disks and phantom-offers.
 func (q *Set) createInstance(a *active, op *operation, service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

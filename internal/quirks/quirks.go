@@ -116,7 +116,7 @@ const (
 	// the way future versions are announced: not shown."
 	unknownFields = "unknown-fields"
 
-	// all stands for all quirks.
+	// all is the name of all quirks.
 	all = "all"
 )
 

@@ -16,7 +16,8 @@ func (c *Client) LagLeft(createdAt time.Time, lag time.Duration) time.Duration {
 	return lag - c.Now().Sub(createdAt).Abs()
 }
 
-// JustCreated reports whether a time of creation can be that of a request that has just ended. The zero time can be any.
+// JustCreated reports whether a time of creation can be that of a request that has just ended. A missing time can be
+// any.
 func (c *Client) JustCreated(at time.Time) bool {
 	return at.IsZero() || c.Now().Sub(at).Abs() < c.requestTimeout+time.Minute
 }

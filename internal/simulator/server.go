@@ -119,8 +119,8 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 	return srv, nil
 }
 
-// listen listens at an address. If the address has port 0, it prefers the given port, which is that before a restart, so
-// that the addresses of instances do not change. It sets the port to the one in use.
+// listen listens at an address. If the address has port 0, it prefers the given port, which is that before a restart,
+// so that the addresses of instances do not change. It sets the port to the one in use.
 func listen(ctx context.Context, address string, port *int) (net.Listener, error) {
 	var config net.ListenConfig
 	var listener net.Listener

@@ -208,8 +208,8 @@ func TestReport_ImportChangesNothing(t *testing.T) {
 		change  string
 	}{
 		{"running", "running", ""}, {"starting", "running", ""}, {"stopped", "stopped", ""}, {"outbid", "stopped", ""},
-		{"stopped", "running", "start it"}, {"outbid", "running", "place a new bid for it"}, {"failed", "running", "replace it"},
-		{"", "", "change it"},
+		{"stopped", "running", "start it"}, {"outbid", "running", "place a new bid for it"},
+		{"failed", "running", "replace it"}, {"", "", "change it"},
 	} {
 		config := report(server("ins_1", "w", status(test.status, test.desired))).Import()
 		if blocks := len(parse(t, config)); (blocks == 0) != (test.change != "") || !strings.Contains(config, test.change) {
