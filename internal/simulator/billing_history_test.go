@@ -415,7 +415,7 @@ func (h *history) start(rt *rapid.T) {
 
 func (h *history) stop(rt *rapid.T) {
 	if i := h.draw(rt); i != nil && h.send("POST", "/api/v1/instances/"+i.ID+"/stop", nil, "").status == 200 {
-		i.DesiredState = "stopped"
+		i.DesiredState, i.startPending = "stopped", false // a start that has not begun does not happen
 		h.observe()
 	}
 }
