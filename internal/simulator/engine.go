@@ -12,7 +12,7 @@ type engine struct {
 	now time.Time
 	// startedAt is the initial time. The market moves at whole minutes from it.
 	startedAt time.Time
-	config    Config
+	config    *Config // that of the simulator
 	ids       *rand.Rand
 	idsPCG    *rand.PCG
 	seq       int64
@@ -47,7 +47,7 @@ type index struct {
 }
 
 // newEngine returns an engine in its initial state at an instant.
-func newEngine(c Config, at time.Time) *engine {
+func newEngine(c *Config, at time.Time) *engine {
 	w := emptyEngine(c, at)
 	w.createAccount()
 	w.addKey(c.APIKey, "simulator", sourceConsole, allScopes, w.account.CreatedAt)
@@ -58,7 +58,7 @@ func newEngine(c Config, at time.Time) *engine {
 }
 
 // emptyEngine returns an engine with the constant data: offers and catalog templates.
-func emptyEngine(c Config, at time.Time) *engine {
+func emptyEngine(c *Config, at time.Time) *engine {
 	w := &engine{
 		now: at, startedAt: at, config: c, idsPCG: rand.NewPCG(c.Seed, 1), byIdempotencyKey: map[string]*instance{},
 		offers: generateOffers(c.Seed, c.MarketScale), unposted: meter{Since: at}, shownPrices: shownPrices{},

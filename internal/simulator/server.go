@@ -103,7 +103,6 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 			return nil, errors.Join(err, listener.Close())
 		}
 		s.config.servers = &serverAddresses{srv.ssh.Addr().(*net.TCPAddr), root + serversPath}
-		s.engine.config = s.config
 	}
 	if err := s.save(); err != nil {
 		return nil, errors.Join(err, listener.Close(), srv.closeSSH())
@@ -123,14 +122,13 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 // so that the addresses of instances do not change. It sets the port to the one in use.
 func listen(ctx context.Context, address string, port *int) (net.Listener, error) {
 	var config net.ListenConfig
-	var listener net.Listener
-	host, given, err := net.SplitHostPort(address)
-	if err == nil && given == "0" {
-		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(*port)))
+	if host, given, err := net.SplitHostPort(address); err == nil && given == "0" && *port != 0 {
+		listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(*port)))
+		if err == nil {
+			return listener, nil
+		}
 	}
-	if listener == nil || err != nil {
-		listener, err = config.Listen(ctx, "tcp", address)
-	}
+	listener, err := config.Listen(ctx, "tcp", address)
 	if err == nil {
 		*port = listener.Addr().(*net.TCPAddr).Port
 	}

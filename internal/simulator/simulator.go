@@ -84,7 +84,7 @@ func open(c Config) (*Simulator, error) {
 
 // resetState sets the initial state of everything but the clock and the configuration.
 func (s *Simulator) resetState() {
-	s.engine = newEngine(s.config, s.clock.now())
+	s.engine = newEngine(&s.config, s.clock.now())
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = limiter{}
 	s.faults = newFaultInjector(s.config.Seed)

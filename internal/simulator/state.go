@@ -189,7 +189,7 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 
 // restore sets the state of a state file.
 func (s *Simulator) restore(saved *savedState) error {
-	w := emptyEngine(s.config, saved.At)
+	w := emptyEngine(&s.config, saved.At)
 	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
 	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
 		return err

@@ -30,8 +30,6 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-var pages = template.Must(template.ParseFS(files, "pages/*.html"))
-
 // view is the data of a page.
 type view struct {
 	Lang string // "en" or "ru"
@@ -52,11 +50,14 @@ var contentTypes = map[string]string{
 type console struct {
 	Options
 	service Service
+	pages   *template.Template
 }
 
 // New returns a handler of the pages: the dashboard at / and the approval of device logins at /device.
 func New(service Service, options Options) http.Handler {
-	c := &console{Options: options, service: service}
+	// Here, because every start of the provider runs initializers of packages.
+	pages := template.Must(template.ParseFS(files, "pages/*.html"))
+	c := &console{Options: options, service: service, pages: pages}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", c.guarded(c.dashboard))
 	mux.HandleFunc("GET /console/overview", c.guarded(c.overview))
@@ -119,7 +120,7 @@ func (c *console) message(w http.ResponseWriter, v view, status int, message str
 func (c *console) show(w http.ResponseWriter, status int, page string, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	if err := pages.ExecuteTemplate(w, page, v); err != nil {
+	if err := c.pages.ExecuteTemplate(w, page, v); err != nil {
 		c.Log.Debug("console: client disconnected", "error", err)
 	}
 }
