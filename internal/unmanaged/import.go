@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -30,14 +31,19 @@ func (r Report) Import() string {
 // changeByImport returns what an apply would do with the server after its import, with the generated configuration, and
 // nothing if it would leave the server as it is.
 func (s *Server) changeByImport() string {
+	wanted := rental.DesiredRunning
+	if s.DesiredState == rental.DesiredStopped {
+		wanted = rental.DesiredStopped
+	}
+	next := lifecycle.NextAction(s.Instance, wanted, lifecycle.OutbidRestart)
 	switch {
 	case s.Status == "":
 		return "change it, because the API returns data that this version cannot read"
-	case s.Status == rental.StatusFailed:
+	case next == lifecycle.ActionReplace:
 		return "replace it"
-	case s.Status == rental.StatusOutbid && s.DesiredState != rental.DesiredStopped:
+	case next == lifecycle.ActionStart && s.Status == rental.StatusOutbid:
 		return "place a new bid for it"
-	case s.Status == rental.StatusStopped && s.DesiredState != rental.DesiredStopped:
+	case next == lifecycle.ActionStart:
 		return "start it"
 	}
 	return ""
