@@ -116,8 +116,9 @@ func noResponse(err error, nextStep Text) Text {
 const (
 	foreign = "This response did not come from the API, but from something in between, such as a proxy. Check " +
 		"base_url and the proxy, then run again."
-	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
-		"again, and import or remove what exists."
+	maybeCarriedOut = "The request may or may not have been carried out."
+	checkFirst      = maybeCarriedOut + " Check in the service's console before you run again, and import or remove " +
+		"what exists."
 )
 
 // responseDetail is the detail for an error response of the API: its message with the text that whole adds to it, a

@@ -24,11 +24,11 @@ func AfterUnknownCreation[T any](
 	case err != nil:
 		return checkFirst + Textf(" The list that would show it cannot be read: %s", err)
 	case len(candidates) == 0:
-		return "The request may or may not have been carried out. No list contains the result yet. Apply again; if two " +
-			"exist later, delete the one that no state has."
+		return maybeCarriedOut + " No list contains the result yet. Apply again; if two exist later, delete the one that " +
+			"no state has."
 	}
-	return Textf("The request may or may not have been carried out. This can be its result, or belong to another run: "+
-		"%s. %s", candidates, resolve(candidates))
+	return Textf(maybeCarriedOut+" This can be its result, or belong to another run: %s. %s", candidates,
+		resolve(candidates))
 }
 
 // ImportOrDelete returns what to do with the objects of a resource type that may be the result of a creation.
