@@ -115,7 +115,7 @@ func TestImports_AsInReadme(t *testing.T) {
 
 // The domain packages are about instances and requests, and do not depend on Terraform.
 func TestImports_DomainPackages(t *testing.T) {
-	domain := []string{"fleet", "market", "lifecycle", "spending", "failure", "cost", "unmanaged", "rental"}
+	domain := []string{"fleet", "market", "lifecycle", "spending", "cost", "unmanaged", "rental"}
 	found := 0
 	for _, each := range shippedPackages(t) {
 		if !slices.Contains(domain, folder(each.ImportPath)) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Exponential is a series of growing pauses. Its zero value never pauses.
+// Exponential is a sequence of growing pauses. Its zero value never pauses.
 type Exponential struct {
 	First time.Duration // the first pause
 	Max   time.Duration // the longest pause, before jitter; 0 for no limit

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -43,7 +44,7 @@ func (b *builder) updatedFleet(s *Server, before, after values, members []member
 	spec, made := fleetSpec(after), before.order()
 	planned := make([]fleet.Member, len(members))
 	for i, m := range members {
-		planned[i] = fleet.Member{Slot: m.slot, Generation: 1, Instance: m.Instance, Order: made}
+		planned[i] = fleet.Member{Slot: m.slot, Generation: 1, Instance: m.Instance, Request: made}
 	}
 	changes := fleet.Changes(fleet.Plan(spec, planned))
 	if len(changes) == 0 && after.isHidden("instances") {
@@ -94,7 +95,7 @@ func (b *builder) changedFleet(
 			continue
 		}
 		stays = append(stays, fleet.Member{Slot: m.slot, Instance: m.Instance})
-		price = price.plus(m.after(action, spec.State, after.maxPrice()))
+		price = price.plus(m.after(action, spec.Target.State, after.maxPrice()))
 	}
 	return price.plus(b.rent(s, after, spec.Demand(rents, stays)))
 }
@@ -103,9 +104,13 @@ func (b *builder) changedFleet(
 func fleetSpec(v values) fleet.Spec {
 	same := get[[]any](v, "same")
 	return fleet.Spec{
-		Size: int(v.count("size")), Order: v.order(), Image: v.text("image"),
-		State: rental.DesiredState(v.text("desired_state")), OnOutbid: lifecycle.OutbidPolicy(v.text("on_outbid")),
-		MaxPriceKopH: v.count("max_price_kop_h"),
-		SameCountry:  slices.Contains(same, any("country")), SameGPU: slices.Contains(same, any("gpu")),
+		Size: int(v.count("size")), Request: v.order(), Image: v.text("image"),
+		Target: lifecycle.Target{
+			State: rental.DesiredState(v.text("desired_state")), OnOutbid: lifecycle.OutbidPolicy(v.text("on_outbid")),
+			MaxPriceKopH: v.count("max_price_kop_h"),
+		},
+		Offers: market.Demand{
+			SameCountry: slices.Contains(same, any("country")), SameGPU: slices.Contains(same, any("gpu")),
+		},
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -34,12 +33,11 @@ func prices(
 		demand.Count = rounded(count + len(taken)) // the list can begin with those that are taken
 	}
 	choice, err := offers.Estimate(ctx, demand)
-	switch failure.KindOf(err) {
-	case failure.OfferRefused, failure.AboveLimit:
-		return nil, nil // the configured offer cannot be rented
-	case failure.OffersUnreadable:
-		return nil, errors.Unwrap(err) // the error of the API
-	default:
+	if offers, ok := errors.AsType[market.OffersUnreadable](err); ok {
+		return nil, offers.Err
+	}
+	if err != nil {
+		return nil, nil //nolint:nilerr // the configured offer cannot be rented
 	}
 	for _, candidate := range choice.Candidates {
 		if len(found) < count && !taken[candidate.Offer.ID] {

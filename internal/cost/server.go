@@ -189,7 +189,7 @@ func (b *builder) created(s *Server, before, after values) Price {
 		return b.newFleet(s, after)
 	}
 	return b.rent(s, after, market.Demand{
-		Count: 1, OfferID: after.text("offer_id"), Order: after.order(), MaxPriceKopH: after.count("max_price_kop_h"),
+		Count: 1, OfferID: after.text("offer_id"), Request: after.order(), MaxPriceKopH: after.count("max_price_kop_h"),
 		Except: map[string]bool{before.text("rented_offer_id"): true},
 	})
 }
@@ -233,7 +233,7 @@ func (b *builder) rent(s *Server, after values, demand market.Demand) Price {
 	total, found := knownPrice(0), 0
 	limit, known := after.maxPrice(), !slices.ContainsFunc(offerArguments, after.isHidden)
 	if known && demand.OfferID == "" {
-		demand.Queries = after.queries(demand.Order, limit)
+		demand.Queries = after.queries(demand.Request, limit)
 	}
 	if b.quote != nil && known && demand.Count > 0 && b.err == nil {
 		prices, err := b.quote(demand)
@@ -245,5 +245,5 @@ func (b *builder) rent(s *Server, after values, demand market.Demand) Price {
 			s.note("No offer now for %s: the price cap counts.", counted(demand.Count-found, "server", "servers"))
 		}
 	}
-	return total.plus(cappedPrice(limit, int64(demand.Count-found), demand.Order.DiskGB))
+	return total.plus(cappedPrice(limit, int64(demand.Count-found), demand.Request.DiskGB))
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -21,22 +20,22 @@ func TestApply_AllOrNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		prepare func(e *env)
 		rented  int
-		kind    failure.Kind // of a slot
+		kind    string // of a slot
 		took    time.Duration
 	}{
-		"too few offers": {func(e *env) { e.limit(4) }, 0, failure.NoOffer, time.Minute},
+		"too few offers": {func(e *env) { e.limit(4) }, 0, "NoOffer", time.Minute},
 		"account limit": {
-			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, failure.OfferRefused, 0,
+			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, "OfferRefused", 0,
 		},
-		"a boot fails":    {func(e *env) { e.failing = e.offers()[0].ID }, 5, failure.NeedsReplacement, 0},
-		"not as demanded": {func(e *env) { e.edit(creates().Once(), smallerDisk) }, 1, failure.NotAsRequested, 0},
+		"a boot fails":    {func(e *env) { e.failing = e.offers()[0].ID }, 5, "NeedsReplacement", 0},
+		"not as demanded": {func(e *env) { e.edit(creates().Once(), smallerDisk) }, 1, "NotAsOrdered", 0},
 		"not ready in time": {func(e *env) {
 			e.edit(anyInstance, func(inst map[string]any) {
 				if inst["name"] == "train-1" && inst["status"] == "running" {
 					inst["status"] = "starting"
 				}
 			})
-		}, 5, failure.Interrupted, 40 * time.Minute},
+		}, 5, "NotReady", 40 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -54,7 +53,7 @@ func TestApply_AllOrNothing(t *testing.T) {
 					t.Errorf("%d rolled back", len(result.RolledBack))
 				}
 				for _, f := range result.Failures {
-					if kind := failure.KindOf(f.Err); kind == failure.Interrupted && f.Member.Lost() {
+					if kind(f.Err) == "NotReady" && f.Member.Missing() {
 						t.Errorf("slot %d: %v, without its instance", f.Slot, f.Err)
 					}
 				}
@@ -76,11 +75,11 @@ func TestApply_AllKeepsExistingMembers(t *testing.T) {
 		three := interruptible(3)
 		three.All = true
 		first := e.create(three)
-		three.MaxPriceKopH = first[0].Instance.Price.RunningKopH
+		three.Target.MaxPriceKopH = first[0].Instance.Price.RunningKopH
 		e.outbid(2, first[0])
 		e.destroy(first[2].Instance.ID)
 		result := e.apply(three, e.read(first))
-		if e.wantLeft(result, 2, 3); kinds(result)[0] != failure.AboveLimit || kinds(result)[2] != failure.NotTried {
+		if e.wantLeft(result, 2, 3); kinds(result)[0] != "AboveCap" || kinds(result)[2] != "NotTried" {
 			t.Error(describe(result))
 		}
 	})
@@ -116,7 +115,7 @@ func TestApply_RollBackAfterAnotherSlotFailed(t *testing.T) {
 			return third
 		}, func(inst map[string]any) { multiplyPrice(inst, 10_000) })
 		capped := allOf(4, 0)
-		capped.MaxPriceKopH = 8 * priceOf(e.offers()[:4]...)
+		capped.Target.MaxPriceKopH = 8 * priceOf(e.offers()[:4]...)
 		result := e.apply(capped, nil)
 		if e.wantLeft(result, 0, 4); len(result.RolledBack) != 3 {
 			t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
@@ -167,76 +166,120 @@ func TestApply_AllAfterLostResponse(t *testing.T) {
 	}
 }
 
-// A killed run's instance that never gets ready is found while offers are missing. The wait for it ends with the
-// failure of another slot, which is no timeout.
+// The list lacks the instances of an interrupted apply, of which one never gets ready: their keys return them. The wait
+// for it ends with the failure of another slot, which is no timeout, and both stay.
 func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.create(spec(2)) // by a run that is killed then
-		e.edit(anyInstance, func(inst map[string]any) {
+		e.create(spec(2)) // by the interrupted apply
+		e.proxy.Set(emptyList, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
 			if inst["name"] == "train-0" && inst["status"] == "running" {
 				inst["status"] = "starting"
 			}
-			delete(inst, "name") // the keys find them when there are too few offers
-		})
-		e.limit(0)
+		})))
+		e.failing = e.offers()[2].ID
 		result := e.apply(allOf(3, 0), nil)
-		if len(result.Failures) != 2 || kinds(result)[0] != failure.NotTried {
+		e.proxy.Set()
+		if e.wantLeft(result, 2, 3); len(result.Failures) != 2 || kinds(result)[0] != "NotTried" {
 			t.Error(describe(result))
 		}
 	})
 }
 
-// lose4th leaves four offers, of which the last one is taken by someone else when the first create request is sent. It
-// is available again after some time.
-func (e *env) lose4th(back time.Duration) {
-	e.t.Helper()
-	last := e.offers()[3].ID
-	e.limit(4)
-	e.proxy.Set(creates().Once().Do(acctest.Before(func(*http.Request) {
-		e.setOffer(last, simulator.OfferPatch{Available: new(false)})
-		e.available(last, back)
-	})))
-}
-
-// With All and WaitForOffer, a lost race destroys what was rented. Nothing is billed while the apply waits for the
-// missing offer. After a kill, the next run continues, even if the API has no record of the keys of what the rollback
-// destroyed: both try the keys of a slot from the same one.
-func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
-	run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
-		e.lose4th(20 * time.Minute)
-		began := time.Now()
-		time.AfterFunc(10*time.Minute, func() {
-			if billed := len(e.active()); billed > 0 {
-				t.Errorf("%d instances are billed during the wait", billed)
-			}
-		})
-		result := e.apply(allOf(4, time.Hour), nil)
-		took := time.Since(began)
-		e.want(result, 4)
-		e.wantLeft(result, 4, 7)
-		if took < 20*time.Minute || took > 25*time.Minute {
-			t.Errorf("it took %s", took)
+// The list lacks the instances of an interrupted apply, and no offer is left: an apply changes nothing, and the next
+// one finds them.
+func TestApply_AllAfterLaggingList(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(3)) // by the interrupted apply
+		e.limit(0)
+		e.proxy.Set(emptyList)
+		result := e.apply(allOf(3, 0), nil)
+		e.proxy.Set()
+		want := map[int]string{0: "NoOffer", 1: "NoOffer", 2: "NoOffer"}
+		if !maps.Equal(kinds(result), want) || len(e.active()) != 3 {
+			t.Errorf("%d active: %s", len(e.active()), describe(result))
 		}
-		result = e.apply(allOf(4, 0), nil) // the first one was killed
-		if e.wantLeft(result, 4, 7); len(result.Recovered) != 4 {
-			t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+		again := allOf(3, 0)
+		again.Owner.SearchedAt = result.SearchedAt
+		result = e.apply(again, result.Slots())
+		if e.want(result, 3); !maps.Equal(ids(result.Members), ids(first)) {
+			t.Error(describe(result))
 		}
 	})
 }
 
+// An instance that was returned for its key stays when the others are destroyed again, and needs no further offer.
+func TestApply_AllWaitsAgainWithRecoveredMember(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		e.create(spec(1)) // by an interrupted apply
+		last := e.offers()[2].ID
+		e.limit(3)
+		e.proxy.Set(emptyList, creates("train-2").Once().Do(acctest.Before(func(*http.Request) {
+			time.Sleep(time.Second) // the others are rented
+			e.limit(0)
+			e.available(last, 10*time.Minute)
+		})))
+		began := time.Now()
+		result := e.apply(allOf(3, time.Hour), nil)
+		e.proxy.Set()
+		if e.want(result, 3); time.Since(began) > 20*time.Minute || len(result.Recovered) != 1 || len(e.all()) != 4 {
+			t.Errorf("%d rented, %d recovered after %s", len(e.all()), len(result.Recovered), time.Since(began))
+		}
+	})
+}
+
+// loseOffer leaves four offers, of which someone else takes one when the first create request is sent. It is available
+// again after some time.
+func (e *env) loseOffer(index int, back time.Duration) {
+	e.t.Helper()
+	id := e.offers()[index].ID
+	e.limit(4)
+	e.proxy.Set(creates().Once().Do(acctest.Before(func(*http.Request) {
+		e.setOffer(id, simulator.OfferPatch{Available: new(false)})
+		e.available(id, back)
+	})))
+}
+
+// With All and a wait for offers, a lost race destroys what was rented. Nothing is billed while the apply waits for the
+// missing offer. After an interruption, the next apply continues, even if the API has no record of the keys of what the
+// rollback destroyed: both try the keys of a slot from the same one.
+func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
+	for index, rented := range map[int]int{3: 7, 0: 4} { // after the loss of the first offer, no other one is tried
+		run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
+			e.loseOffer(index, 20*time.Minute)
+			began := time.Now()
+			time.AfterFunc(10*time.Minute, func() {
+				if billed := len(e.active()); billed > 0 {
+					t.Errorf("%d instances are billed during the wait", billed)
+				}
+			})
+			result := e.apply(allOf(4, time.Hour), nil)
+			took := time.Since(began)
+			e.want(result, 4)
+			e.wantLeft(result, 4, rented)
+			if took < 20*time.Minute || took > 25*time.Minute {
+				t.Errorf("it took %s", took)
+			}
+			result = e.apply(allOf(4, 0), nil) // the first one was interrupted
+			if e.wantLeft(result, 4, rented); len(result.Recovered) != 4 {
+				t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+			}
+		})
+	}
+}
+
 // If the offer does not come back, the wait ends without members, with its own reason, or with an interruption.
 func TestApply_AllWaitEnds(t *testing.T) {
-	for want, timeout := range map[failure.Kind]time.Duration{
-		failure.NoOffer: 4 * time.Hour, failure.Interrupted: 10 * time.Minute,
+	for want, timeout := range map[string]time.Duration{
+		"NoOffer": 4 * time.Hour, "Interrupted": 10 * time.Minute,
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.lose4th(48 * time.Hour)
+				e.loseOffer(3, 48*time.Hour)
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)
 				defer cancel()
 				began := time.Now()
 				result := e.engine().Apply(ctx, allOf(4, time.Hour), nil, 2*time.Hour)
-				interrupted := want == failure.Interrupted
+				interrupted := want == "Interrupted"
 				if took := time.Since(began); took > 70*time.Minute || result.Interrupted != interrupted {
 					t.Errorf("interrupted %t after %s", result.Interrupted, took)
 				}
@@ -266,7 +309,7 @@ func TestApply_AllWithRefusedOffer(t *testing.T) {
 func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 		two := spec(2)
-		two.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
+		two.Target.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
 		expensive := anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) }))
 		e.proxy.Set(deletes.Do(apiError(http.StatusForbidden)), expensive)
 		result := e.apply(two, nil)
@@ -276,8 +319,8 @@ func TestApply_DestroysRejected(t *testing.T) {
 		e.taken(result.Members...)
 		two.All = all
 		result = e.apply(two, e.read(result.Members))
-		if e.wantLeft(result, 0, 2); len(result.Lost) != 2 || len(result.Failures) != 2 {
-			t.Errorf("%d lost: %s", len(result.Lost), describe(result))
+		if e.wantLeft(result, 0, 2); len(result.Missing) != 2 || len(result.Failures) != 2 {
+			t.Errorf("%d lost: %s", len(result.Missing), describe(result))
 		}
 	})
 }

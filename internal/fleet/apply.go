@@ -2,12 +2,12 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 )
@@ -16,8 +16,8 @@ import (
 type Result struct {
 	// Members are all instances of the fleet that exist, sorted by slot.
 	Members []Member
-	// Lost are the slots without an instance whose generation is known, or whose creation had an unknown outcome.
-	Lost []Member
+	// Missing are the slots without an instance whose generation is known, or whose creation had an unknown outcome.
+	Missing []Member
 	// Failures are the slots that are not as described, sorted by slot.
 	Failures []Failure
 	// Recovered are the members that were rented before and found by their keys. A destruction has destroyed them.
@@ -36,14 +36,15 @@ type Result struct {
 }
 
 // Slots returns the members and the slots to remember.
-func (r Result) Slots() []Member { return sortBySlot(slices.Concat(r.Members, r.Lost)) }
+func (r Result) Slots() []Member { return sortBySlot(slices.Concat(r.Members, r.Missing)) }
 
 // Failure is the reason why a slot is not as described.
 type Failure struct {
 	Slot int
-	// Member is the instance in the slot as it was last read, a new one before it was destroyed; lost if there was none.
+	// Member is the instance in the slot as it was last read, a new one before it was destroyed; missing if there was
+	// none.
 	Member Member
-	// Replaced is the id of the instance that was destroyed for Member, or for one that was not rented; empty for none.
+	// Replaced is the id of the instance that was destroyed for Member, or for one that was not rented.
 	Replaced string
 	Err      error
 }
@@ -54,13 +55,13 @@ type run struct {
 	slotContext
 	timeout time.Duration
 
-	members  map[int]Member  // existing and lost, by slot
+	members  map[int]Member  // existing and missing, by slot
 	failures map[int]Failure // by slot
 	// found are the instances that were found by their keys, by slot. They are members, and were not compared with their
 	// order yet. rented are these and the instances that this apply rented, whatever became of them.
 	found, rented map[int]lifecycle.Rented
 	ofOther       map[int]bool // slots whose instance another object of this run has
-	// generation is that of the first new instance under a chosen seed; 0 for none.
+	// generation is that of the first new instance under a chosen seed; 0 until there is one.
 	generation int
 	result     Result
 }
@@ -73,8 +74,8 @@ func (e *Engine) newRun(spec Spec, members []Member, timeout time.Duration) *run
 	}
 	for _, member := range members {
 		id := member.Instance.ID
-		if !member.Lost() {
-			if _, ok := e.Lifecycle.Owners.Claim(id, spec.Object); !ok {
+		if !member.Missing() {
+			if _, ok := e.Lifecycle.Owners.Claim(id, spec.Owner.Object); !ok {
 				r.result.KeptForOther = append(r.result.KeptForOther, id)
 				r.ofOther[member.Slot] = true
 				continue
@@ -91,19 +92,61 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 	r := e.newRun(spec, members, timeout)
 	r.destroyRejected(ctx)
 	_ = r.findInTime(ctx, false) //nolint:errcheck // the keys of the slots, or a later apply, find the rest
-	if r.Seed.Chosen() && len(r.failures) > 0 {
-		r.failAll(filter(r.changes(nil), func(c Change) bool { return r.failures[c.Slot].Err == nil }), r.skipReason(ctx))
+	phases := Plan(spec, slices.Collect(maps.Values(r.members)))
+	if r.Owner.Seed.Chosen() && len(r.failures) > 0 { // the other slots may belong to another state, too
+		r.failAll(filter(Changes(phases), func(c Change) bool { return r.failures[c.Slot].Err == nil }), r.skipReason(ctx))
 		return r.finish(ctx)
 	}
-	for _, phase := range Plan(spec, slices.Collect(maps.Values(r.members))) {
-		phase.Changes = filter(phase.Changes, r.permitted)
+	for _, phase := range phases {
+		r.failUnplanned(phase)
+		phase = phase.filtered(r.permits)
 		if phase.Strict && len(r.failures) > 0 || ctx.Err() != nil {
-			r.failAll(phase.Changes, r.skipReason(ctx))
+			r.failAll(phase.changes(), r.skipReason(ctx))
 			continue
 		}
-		r.phase(ctx, phase)
+		r.executeInTime(ctx, phase)
 	}
 	return r.finish(ctx)
+}
+
+// executeInTime makes the changes of a phase. With RollBack, it destroys what it rented if it cannot rent everything,
+// and tries again while it may wait for offers: nothing is billed during the wait.
+func (r *run) executeInTime(ctx context.Context, phase Phase) {
+	phaseCtx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	demand := r.demand(filter(phase.changes(), func(c Change) bool { return c.Action.Rents() }))
+	demand.All = phase.RollBack
+	search := r.Market.Search(demand)
+	for {
+		cause := r.execute(phaseCtx, phase, search)
+		if !phase.RollBack || len(r.failures) == 0 || ctx.Err() != nil {
+			return
+		}
+		_, noOffer := errors.AsType[market.NoOffer](cause)
+		if !r.rollBack(ctx) || !noOffer || search.WaitLeft() <= 0 || phaseCtx.Err() != nil {
+			return
+		}
+		phase = r.remaining(phase)
+		clear(r.failures)
+	}
+}
+
+// remaining returns a phase after its instances were destroyed again. A missing member keeps its generation of the
+// plan, so that its keys are requested from the same one as by the next apply, if this one is interrupted: the API may
+// no longer have the keys of what was destroyed meanwhile. An instance that was found by its key stays, and needs no
+// offer.
+func (r *run) remaining(phase Phase) Phase {
+	changes := phase.changes()
+	for i, change := range changes {
+		switch member := r.members[change.Slot]; {
+		case member.Missing():
+			changes[i] = Change{Create, Member{Slot: change.Slot, Generation: change.Generation}}
+		case member.Instance.ID != change.Instance.ID:
+			changes[i] = Change{Wait, member}
+		}
+	}
+	phase.Steps = inSteps(changes)
+	return phase
 }
 
 // Destroy destroys all members, and what is found by its key. With an error, which is that of a list, nothing was
@@ -118,11 +161,11 @@ func (e *Engine) Destroy(ctx context.Context, spec Spec, members []Member, timeo
 	destroyCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	found := r.selected(func(m Member) bool { return r.found[m.Slot].ID != "" })
-	for _, result := range r.destroyAll(destroyCtx, r.selected(func(m Member) bool { return !m.Lost() })) {
+	for _, result := range r.destroyAll(destroyCtx, r.selected(func(m Member) bool { return !m.Missing() })) {
 		r.record(result)
 	}
 	result := r.finish(ctx)
-	result.Recovered = slices.DeleteFunc(found, func(m Member) bool { return !r.members[m.Slot].Lost() })
+	result.Recovered = slices.DeleteFunc(found, func(m Member) bool { return !r.members[m.Slot].Missing() })
 	return result, nil
 }
 
@@ -135,7 +178,7 @@ func (r *run) findInTime(ctx context.Context, destroys bool) error {
 
 // destroyRejected destroys the rejected members: they must not run until there is an offer for their replacement.
 func (r *run) destroyRejected(ctx context.Context) {
-	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Lost() })
+	rejected := r.selected(func(m Member) bool { return m.Rejected && !m.Protected && !m.Missing() })
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, result := range r.destroyAll(ctx, rejected) {
@@ -143,18 +186,28 @@ func (r *run) destroyRejected(ctx context.Context) {
 	}
 }
 
-// permitted reports whether a change may be made. It must not destroy an instance that the plan has not shown: a found
-// one beyond the size stays for the next plan, and the others are failures. Nothing is done in a slot that has failed.
-func (r *run) permitted(change Change) bool {
+// isUnplanned reports whether a change destroys an instance that the plan of Terraform has not shown.
+func (r *run) isUnplanned(change Change) bool {
 	_, found := r.found[change.Slot]
-	if change.Destroys() && (change.Protected || found) {
-		if !found || change.Action != Destroy {
-			r.fail(change.Slot, change.Member, &failure.Error{Kind: failure.NotPlanned})
-		}
-		return false
-	}
+	return change.Destroys() && (change.Protected || found)
+}
+
+// permits reports whether a change may be made: nothing that the plan has not shown, and nothing in a slot that has
+// failed.
+func (r *run) permits(change Change) bool {
 	_, failed := r.failures[change.Slot]
-	return !failed
+	return !failed && !r.isUnplanned(change)
+}
+
+// failUnplanned records the unplanned changes. A found instance beyond the size is no failure: it stays for the next
+// plan.
+func (r *run) failUnplanned(phase Phase) {
+	for _, change := range phase.changes() {
+		_, found := r.found[change.Slot]
+		if r.isUnplanned(change) && (!found || change.Action != Destroy) {
+			r.fail(change.Slot, change.Member, NotPlanned{})
+		}
+	}
 }
 
 // fail records the reason why a slot is not as described.
@@ -165,7 +218,7 @@ func (r *run) fail(slot int, member Member, err error) {
 // skipReason is why changes are not made: an interruption, or the first of the failures.
 func (r *run) skipReason(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return &failure.Error{Kind: failure.Interrupted, Err: ctx.Err()}
+		return lifecycle.Interrupted{Err: ctx.Err()}
 	}
 	return notTried(r.failures[slices.Min(slices.Collect(maps.Keys(r.failures)))].Err)
 }
@@ -177,12 +230,12 @@ func (r *run) failAll(changes []Change, err error) {
 	}
 }
 
-// notTried returns an error of the kind NotTried with the first cause.
+// notTried returns NotTried with the first cause.
 func notTried(cause error) error {
-	if failure.KindOf(cause) == failure.NotTried {
+	if _, ok := errors.AsType[market.NotTried](cause); ok {
 		return cause
 	}
-	return &failure.Error{Kind: failure.NotTried, Err: cause}
+	return market.NotTried{Cause: cause}
 }
 
 // record adds what became of a slot.
@@ -197,7 +250,7 @@ func (r *run) record(result slotResult) {
 		r.rented[slot] = result.rented
 	}
 	delete(r.found, slot)
-	if !result.notFound.Lost() {
+	if !result.notFound.Missing() {
 		r.result.NotFound = append(r.result.NotFound, result.notFound)
 	}
 }
@@ -209,7 +262,7 @@ const rollbackTimeout = 15 * time.Minute
 func (r *run) rollBack(ctx context.Context) (complete bool) {
 	created := r.selected(func(m Member) bool {
 		rented, found := r.rented[m.Slot]
-		return found && rented.ByThisCreation() && !m.Lost()
+		return found && rented.ByThisCreation() && !m.Missing()
 	})
 	ctx, cancel := context.WithTimeout(ctx, rollbackTimeout+time.Duration(len(created))*time.Second)
 	defer cancel()
@@ -220,7 +273,7 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 		complete = complete && result.err == nil
 		if result.err == nil {
 			r.result.RolledBack = append(r.result.RolledBack, result.was)
-			if failed && failure.KindOf(reason.Err) != failure.NotTried {
+			if _, notTried := errors.AsType[market.NotTried](reason.Err); failed && !notTried {
 				r.failures[reason.Slot] = reason
 			}
 		}
@@ -228,7 +281,7 @@ func (r *run) rollBack(ctx context.Context) (complete bool) {
 	return complete
 }
 
-// selected returns some members, sorted by slot.
+// selected returns the selected members, sorted by slot.
 func (r *run) selected(selected func(Member) bool) []Member {
 	all := slices.Collect(maps.Values(r.members))
 	return sortBySlot(slices.DeleteFunc(all, func(m Member) bool { return !selected(m) }))
@@ -248,9 +301,9 @@ func (r *run) destroyAll(ctx context.Context, members []Member) []slotResult {
 // finish returns the result.
 func (r *run) finish(ctx context.Context) Result {
 	r.result.Interrupted = ctx.Err() != nil
-	r.result.Members = r.selected(func(m Member) bool { return !m.Lost() })
-	r.result.Lost = r.selected(func(m Member) bool { return m.Lost() && (m.Generation > 0 || m.Unknown) })
-	r.result.Recovered = r.selected(func(m Member) bool { return !m.Lost() && r.rented[m.Slot].Recovered })
+	r.result.Members = r.selected(func(m Member) bool { return !m.Missing() })
+	r.result.Missing = r.selected(func(m Member) bool { return m.Missing() && (m.Generation > 0 || m.Unknown) })
+	r.result.Recovered = r.selected(func(m Member) bool { return !m.Missing() && r.rented[m.Slot].Recovered })
 	for _, slot := range slices.Sorted(maps.Keys(r.failures)) {
 		r.result.Failures = append(r.result.Failures, r.failures[slot])
 	}
@@ -259,11 +312,11 @@ func (r *run) finish(ctx context.Context) Result {
 
 // demand returns the demand for the offers of changes.
 func (r *run) demand(changes []Change) market.Demand {
-	stays := r.selected(func(m Member) bool { return !m.Lost() && !concerns(changes, m.Slot) })
+	stays := r.selected(func(m Member) bool { return !m.Missing() && !concerns(changes, m.Slot) })
 	return r.Demand(len(changes), stays)
 }
 
-// concerns reports whether one of some changes is about a slot.
+// concerns reports whether one of the changes is about a slot.
 func concerns(changes []Change, slot int) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Slot == slot })
 }

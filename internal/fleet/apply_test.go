@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -37,14 +36,14 @@ func TestApply_CreatesManyMembers(t *testing.T) {
 	})
 }
 
-// A failed and a lost member are replaced under the keys of the next generation. The others are not touched.
+// A failed and a missing member are replaced under the keys of the next generation. The others are not touched.
 func TestApply_Heals(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(4))
 		e.fail(first[1])
 		e.destroy(first[2].Instance.ID)
 		members := e.read(first)
-		if !members[2].Lost() {
+		if !members[2].Missing() {
 			t.Errorf("after its destruction, a member is %s", members[2].Instance.Status)
 		}
 		second := e.apply(spec(4), members)
@@ -112,8 +111,8 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 			e.edit(creates(), smaller)
 			result := e.apply(rolling(6, 5), first)
 			e.wantLeft(result, 5, 7)
-			if len(result.Lost) != 1 || kinds(result)[0] != failure.NotAsRequested || kinds(result)[5] != failure.NotTried {
-				t.Errorf("lost %+v: %s", result.Lost, describe(result))
+			if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
+				t.Errorf("missing %+v: %s", result.Missing, describe(result))
 			}
 		})
 	})
@@ -124,7 +123,7 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 			e.taken(first...)
 			e.available(e.limit(1)[0], 10*time.Minute)
 			waiting := rolling(3, 2)
-			waiting.WaitForOffer = time.Hour
+			waiting.Offers.Wait = time.Hour
 			if result := e.apply(waiting, first); ids(result.Members)[1] != first[1].Instance.ID {
 				t.Errorf("slot 1 was replaced after slot 0 had failed: %s", describe(result))
 			}
@@ -138,7 +137,7 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 			larger.All = all
 			result := e.apply(larger, e.read(first))
 			got := kinds(result)
-			if e.wantLeft(result, 3, 3); len(got) != 4 || got[0] != failure.NotTried || got[2] != failure.NotTried {
+			if e.wantLeft(result, 3, 3); len(got) != 4 || got[0] != "NotTried" || got[2] != "NotTried" {
 				t.Error(describe(result))
 			}
 		})
@@ -161,17 +160,17 @@ func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
 			return time.Since(began) < 2*time.Minute
 		})
 		result := e.apply(rolling(4, 2), first)
-		if len(result.Members) != 4 || len(result.Lost) > 0 || result.Members[1].Order.DiskGB != 40 ||
-			result.Members[2].Order.DiskGB == 40 {
-			t.Errorf("%s, lost %+v", describe(result), result.Lost)
+		if len(result.Members) != 4 || len(result.Missing) > 0 || result.Members[1].Request.DiskGB != 40 ||
+			result.Members[2].Request.DiskGB == 40 {
+			t.Errorf("%s, missing %+v", describe(result), result.Missing)
 		}
 	})
 }
 
 // What is wrong with one slot costs no other one.
 func TestApply_SlotsAreIndependent(t *testing.T) {
-	neverDestroyed := func(e *env, id string) {
-		e.refuse(http.StatusConflict, acctest.Request("DELETE", "/instances/"+id))
+	neverDestroyed := func(e *env, status int, m fleet.Member) {
+		e.refuse(status, acctest.Request("DELETE", "/instances/"+m.Instance.ID))
 	}
 	for name, test := range map[string]struct {
 		size    int // of a fleet that had four members, of which the first one has failed
@@ -181,8 +180,9 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 		"an offer whose host is not available": {6, func(e *env, _ []fleet.Member) {
 			e.refuse(http.StatusServiceUnavailable, creates(e.offers()[0].ID))
 		}, 5},
-		"a member that is replaced hangs": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, m[0].Instance.ID) }, 4},
-		"a surplus member hangs":          {3, func(e *env, m []fleet.Member) { neverDestroyed(e, m[3].Instance.ID) }, 4},
+		"a member that is replaced hangs":   {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 409, m[0]) }, 4},
+		"a member that cannot be destroyed": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 403, m[0]) }, 4},
+		"a surplus member hangs":            {3, func(e *env, m []fleet.Member) { neverDestroyed(e, 409, m[3]) }, 4},
 		"a price above the cap": {6, func(e *env, _ []fleet.Member) {
 			e.edit(anyInstance, func(inst map[string]any) {
 				if inst["name"] == "train-5" {
@@ -197,7 +197,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 				e.fail(members[0])
 				test.prepare(e, members)
 				s := spec(test.size)
-				s.MaxPriceKopH = 4 * priceOf(e.offers()[:4]...)
+				s.Target.MaxPriceKopH = 4 * priceOf(e.offers()[:4]...)
 				result := e.apply(s, e.read(members))
 				ready := fleet.Ready(result.Members, rental.DesiredRunning)
 				if ready != test.ready || len(result.Failures) != 1 {
@@ -217,15 +217,16 @@ func TestApply_RefusalsCostOneMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runAny(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env, all bool) {
 				train := interruptible(12)
-				train.OnOutbid, train.All = lifecycle.OutbidReplace, all
+				train.Target.OnOutbid, train.All = lifecycle.OutbidReplace, all
 				e.enrich()
 				first := e.create(train)
 				e.outbid(2, first...)
 				members := e.read(first)
+				members[3].Protected = !all
 				prepare(e)
 				result := e.apply(train, members)
-				if len(result.Failures) != 12 || len(result.Members) < 11 || len(result.Lost)+len(result.Members) != 12 {
-					t.Errorf("%d members stay, %d are lost: %s", len(result.Members), len(result.Lost), describe(result))
+				if len(result.Failures) != 12 || len(result.Members) < 11 || len(result.Missing)+len(result.Members) != 12 {
+					t.Errorf("%d members stay, %d are missing: %s", len(result.Members), len(result.Missing), describe(result))
 				}
 			})
 		})
@@ -239,10 +240,11 @@ func offerIDs(e *env) (ids []string) {
 	return ids
 }
 
-// With WaitForOffer, an apply continues when offers become available. All waits for all of them.
+// With a wait for offers, an apply continues when offers become available. All waits for all of them.
 func TestApply_WaitsForOffers(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
-		for _, id := range e.limit(2)[:2] {
+		withheld := e.limit(2)
+		for _, id := range withheld[:2] {
 			e.available(id, 10*time.Minute)
 		}
 		four := allOf(4, time.Hour)
@@ -261,6 +263,13 @@ func TestApply_WaitsForOffers(t *testing.T) {
 		if early := first.Sub(began) < time.Minute; early == all {
 			t.Errorf("the first instance was rented after %s", first.Sub(began))
 		}
+		e.taken(members...)
+		for _, id := range withheld[2:6] {
+			e.available(id, 10*time.Minute)
+		}
+		update := rolling(4, 1)
+		update.All, update.Offers.Wait = all, time.Hour
+		e.want(e.apply(update, members), 4)
 	})
 }
 
@@ -273,19 +282,19 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 			return listsOffers(req) && time.Since(began) < 30*time.Minute
 		})
 		one := spec(1)
-		one.WaitForOffer = 3 * time.Hour
-		if result := e.apply(one, nil); kinds(result)[0] != failure.NoOffer {
+		one.Offers.Wait = 3 * time.Hour
+		if result := e.apply(one, nil); kinds(result)[0] != "NoOffer" {
 			t.Error(describe(result))
 		}
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, those that a
-// killed run has rented, without the locations of their offers, and if the API omits the country of one.
+// All members have the same country and GPU, including those that join later: those that the state has, those that an
+// interrupted apply has rented, without the locations of their offers, and if the API omits the country of one.
 func TestApply_SameCountryAndGPU(t *testing.T) {
 	for name, change := range map[string]func([]fleet.Member) []fleet.Member{
-		"members":      func(m []fleet.Member) []fleet.Member { return m },
-		"a killed run": func([]fleet.Member) []fleet.Member { return nil },
+		"members":              func(m []fleet.Member) []fleet.Member { return m },
+		"an interrupted apply": func([]fleet.Member) []fleet.Member { return nil },
 		"without private state": func(m []fleet.Member) []fleet.Member {
 			m[0].Offer.Location, m[1].Offer.Location = market.Location{}, market.Location{}
 			return m
@@ -311,7 +320,7 @@ func TestApply_SameCountryAndGPU(t *testing.T) {
 					e.setOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
 				}
 				train := spec(2)
-				train.SameCountry, train.SameGPU = true, true
+				train.Offers.SameCountry, train.Offers.SameGPU = true, true
 				first := e.create(train)
 				for _, offer := range offers {
 					if !slices.ContainsFunc(first, func(m fleet.Member) bool { return m.Offer.ID == offer.ID }) {
@@ -346,18 +355,30 @@ func TestApply_Interrupted(t *testing.T) {
 			t.Errorf("%d members, %d active: %s", len(result.Members), active, describe(result))
 		}
 	})
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.create(spec(1))
-		e.limit(0)
-		e.taken(first...)
-		update := rolling(1, 1)
-		update.WaitForOffer = 2 * time.Hour
-		result := e.engine().Apply(t.Context(), update, first, 30*time.Minute)
-		failed := result.Failures[0]
-		if failure.KindOf(failed.Err) != failure.Interrupted || failed.Member.NotReady || failed.Member.Lost() {
-			t.Errorf("%+v: %v", failed.Member, failed.Err)
-		}
-	})
+	for name, prepare := range map[string]func(e *env, first []fleet.Member, cancel func()){
+		"timeout during the wait for an offer": func(e *env, first []fleet.Member, _ func()) {
+			e.limit(0)
+			e.taken(first...)
+		},
+		"while it reads the account": func(e *env, _ []fleet.Member, cancel func()) {
+			e.refuse(http.StatusInternalServerError, acctest.Request("GET", "/balance"))
+			time.AfterFunc(2*time.Second, cancel)
+		},
+	} {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			first := e.create(spec(1))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			prepare(e, first, cancel)
+			update := rolling(1, 1)
+			update.Offers.Wait = 2 * time.Hour
+			result := e.engine(burnLimit(1e6)).Apply(ctx, update, first, 30*time.Minute)
+			failed := result.Failures[0]
+			if kind(failed.Err) != "Interrupted" || failed.Member.NotReady || failed.Member.Missing() {
+				t.Errorf("%s: %+v: %v", name, failed.Member, failed.Err)
+			}
+		})
+	}
 }
 
 // A member that the plan did not show as destroyed stays: it is not replaced, and a smaller size destroys another one.
@@ -374,7 +395,7 @@ func TestApply_Protected(t *testing.T) {
 		if len(now) != 3 || now[0] != before[0] || now[2] == before[2] || now[3] != before[3] {
 			t.Errorf("%v, before %v", now, before)
 		}
-		if len(result.Failures) != 1 || kinds(result)[0] != failure.NotPlanned {
+		if len(result.Failures) != 1 || kinds(result)[0] != "NotPlanned" {
 			t.Error(describe(result))
 		}
 	})
@@ -385,9 +406,9 @@ func TestApply_KeptOutbid(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		run(t, simulator.Config{Hooks: quirks.New("outbid-soon-after-start")}, func(t *testing.T, e *env) {
 			three := interruptible(3)
-			three.OnOutbid, three.All = lifecycle.OutbidKeep, all
+			three.Target.OnOutbid, three.All = lifecycle.OutbidKeep, all
 			result := e.apply(three, nil)
-			kept := func(f fleet.Failure) bool { return failure.KindOf(f.Err) == failure.KeptOutbid }
+			kept := func(f fleet.Failure) bool { return kind(f.Err) == "KeptOutbid" }
 			if !slices.ContainsFunc(result.Failures, kept) || fleet.Ready(result.Members, rental.DesiredRunning) > 0 {
 				t.Errorf("all or nothing %t: %s", all, describe(result))
 			}
@@ -408,7 +429,7 @@ func TestApply_NotReady(t *testing.T) {
 }
 
 // A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is
-// lost.
+// missing.
 func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
@@ -417,12 +438,12 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 			return must(members, err)
 		}
 		e.proxy.Set(acctest.Request("GET", "/instances/[^/]+").Do(apiError(http.StatusNotFound)),
-			acctest.Request("GET", "/instances").Do(acctest.Respond(http.StatusOK, `{"data":[],"next_cursor":null}`)))
+			emptyList)
 		if now := refresh(); len(fleet.Plan(spec(2), now)) > 0 {
 			t.Errorf("the plan is %s", planText(fleet.Plan(spec(2), now)))
 		}
 		time.Sleep(2 * time.Minute)
-		if now := refresh(); !now[0].Lost() || !now[1].Lost() {
+		if now := refresh(); !now[0].Missing() || !now[1].Missing() {
 			t.Errorf("after two minutes, the members are %+v", now)
 		}
 	})
@@ -433,7 +454,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 	})
 }
 
-// An error of a read is no proof that a member is gone.
+// An error of a read is no proof that a member does not exist.
 func TestRefresh_Error(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
@@ -471,9 +492,19 @@ func TestApply_NotDestroyed(t *testing.T) {
 			t.Fatal(describe(result))
 		}
 		for slot, f := range result.Failures {
-			if got := failure.As(f.Err); got.Kind != failure.NotDestroyed || got.Accepted != (slot == 1) {
+			if got, ok := f.Err.(fleet.NotDestroyed); !ok || got.Accepted != (slot == 1) {
 				t.Errorf("slot %d: accepted %t, %v", slot, got.Accepted, f.Err)
 			}
+		}
+	})
+	run(t, simulator.Config{}, func(t *testing.T, e *env) { // the failure of another slot ends the destruction
+		first := e.create(spec(1))
+		e.fail(first...)
+		members := e.read(first)
+		e.failing = e.offers()[1].ID
+		e.refuse(http.StatusConflict, acctest.Request("DELETE", "/instances/"+first[0].Instance.ID))
+		if result := e.apply(allOf(2, 0), members); kinds(result)[0] != "NotDestroyed" || len(result.RolledBack) != 1 {
+			t.Error(describe(result))
 		}
 	})
 }

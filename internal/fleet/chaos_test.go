@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
@@ -76,10 +75,10 @@ func (w *randomChanges) step() {
 	}
 	before := w.members
 	result := w.e.engine().Apply(ctx, w.spec, w.members, 20*time.Minute)
-	w.members = slices.Concat(result.Members, result.Lost)
-	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Order.Type, describe(result)))
+	w.members = slices.Concat(result.Members, result.Missing)
+	w.log = append(w.log, fmt.Sprintf("size %d, %s: %s", w.spec.Size, w.spec.Request.Type, describe(result)))
 	w.check(result, known)
-	if r.IntN(4) == 0 { // a killed run saves nothing
+	if r.IntN(4) == 0 { // an interrupted apply saves nothing
 		w.members = before
 		w.log = append(w.log, "killed")
 		return
@@ -104,14 +103,16 @@ func (w *randomChanges) change() {
 	r := w.rand
 	w.spec.Size = r.IntN(6)
 	w.spec.All = r.IntN(3) == 0
-	w.spec.OnOutbid = []lifecycle.OutbidPolicy{
+	w.spec.Target.OnOutbid = []lifecycle.OutbidPolicy{
 		lifecycle.OutbidRestart, lifecycle.OutbidReplace, lifecycle.OutbidKeep,
 	}[r.IntN(3)]
-	w.spec.State = []rental.DesiredState{rental.DesiredRunning, rental.DesiredRunning, rental.DesiredStopped}[r.IntN(3)]
-	w.spec.Order.Type, w.spec.MaxUnavailable = []rental.RentalType{rental.OnDemand, rental.Interruptible}[r.IntN(2)], 2
-	w.spec.Order.DiskGB = []int64{20, 40}[r.IntN(2)]
-	w.spec.Queries[0].Type = w.spec.Order.Type
-	w.spec.WaitForOffer = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
+	running, stopped := rental.DesiredRunning, rental.DesiredStopped
+	w.spec.Target.State = []rental.DesiredState{running, running, stopped}[r.IntN(3)]
+	w.spec.MaxUnavailable = 2
+	w.spec.Request.Type = []rental.RentalType{rental.OnDemand, rental.Interruptible}[r.IntN(2)]
+	w.spec.Request.DiskGB = []int64{20, 40}[r.IntN(2)]
+	w.spec.Offers.Queries[0].Type = w.spec.Request.Type
+	w.spec.Offers.Wait = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
 }
 
 // happen changes a member outside of the provider.
@@ -121,14 +122,15 @@ func (w *randomChanges) happen() {
 	}
 	member := w.members[w.rand.IntN(len(w.members))]
 	id := member.Instance.ID
-	if member.Lost() {
+	if member.Missing() {
 		return
 	}
 	switch w.rand.IntN(6) {
 	case 0:
-		_ = w.e.simulator.SetInstance(id, simulator.InstancePatch{Status: new("failed")}) //nolint:errcheck // it may be gone
+		failed := simulator.InstancePatch{Status: new("failed")}
+		_ = w.e.simulator.SetInstance(id, failed) //nolint:errcheck // it may not exist
 	case 1:
-		_, _ = w.e.client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may be gone
+		_, _ = w.e.client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may not exist
 	case 2:
 		_, _ = w.e.client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
 	case 3:
@@ -172,10 +174,10 @@ func (w *randomChanges) check(result fleet.Result, known bool) {
 		names[name] = id
 	}
 	unsure := slices.ContainsFunc(result.Failures, func(f fleet.Failure) bool {
-		return failure.KindOf(f.Err) == failure.OutcomeUnknown
+		return kind(f.Err) == "OutcomeUnknown"
 	})
-	if lost := w.unknown(result.Members); lost != "" && known && !unsure {
-		w.fail("%s is not in the result", lost)
+	if id := w.unknown(result.Members); id != "" && known && !unsure {
+		w.fail("%s is not in the result", id)
 	}
 	found := len(result.Recovered) > 0 // beyond the size: the next plan shows that they are destroyed
 	plan := fleet.Plan(w.spec, result.Members)
@@ -203,23 +205,23 @@ func (w *randomChanges) exact() map[string]string {
 func (w *randomChanges) end() {
 	w.e.t.Helper()
 	w.quirks.Switch()
-	w.spec.WaitForOffer = 0
-	w.spec.Size, w.spec.OnOutbid = 5, lifecycle.OutbidReplace
-	w.spec.State = rental.DesiredRunning
+	w.spec.Offers.Wait = 0
+	w.spec.Size, w.spec.Target.OnOutbid = 5, lifecycle.OutbidReplace
+	w.spec.Target.State = rental.DesiredRunning
 	var result fleet.Result
 	for range 4 {
 		w.refresh()
 		result = w.e.engine().Apply(w.e.t.Context(), w.spec, w.members, time.Hour)
 		w.exists = true
-		w.members = slices.Concat(result.Members, result.Lost)
+		w.members = slices.Concat(result.Members, result.Missing)
 	}
 	w.log = append(w.log, "end: "+describe(result))
-	if lost := w.unknown(w.members); len(result.Failures) > 0 || len(result.Members) != 5 || lost != "" {
-		w.fail("the fleet is not as described; not in the state: %q", lost)
+	if id := w.unknown(w.members); len(result.Failures) > 0 || len(result.Members) != 5 || id != "" {
+		w.fail("the fleet is not as described; not in the state: %q", id)
 	}
 }
 
-// Random histories of keys: each slot has some used keys and perhaps a running instance of a killed run. Nothing is
+// Random histories of keys: each slot has used keys and perhaps a running instance of an interrupted apply. Nothing is
 // rented twice, and every running instance is received.
 func TestApply_RandomKeyHistories(t *testing.T) {
 	for seed := range *chaosSeeds / 4 {
@@ -239,7 +241,7 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 						break
 					}
 					key := lifecycle.FleetSeed("train/1").Slot(slot).Key(number)
-					order := spec(1).Order
+					order := spec(1).Request
 					order.Name, order.OfferID = name, e.offers()[0].ID
 					inst, _, err := e.client.CreateInstance(t.Context(), key, order)
 					if err != nil {
@@ -262,7 +264,7 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 				defer mu.Unlock()
 				return creates()(req) && flaky.IntN(5) == 0
 			}
-			rules := []acctest.Rule{acctest.Match(loses).Do(lost)}
+			rules := []acctest.Rule{acctest.Match(loses).Do(loseResponse)}
 			if hidden {
 				rules = append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { delete(inst, "name") })))
 			}

@@ -2,16 +2,17 @@ package fleet_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -93,9 +94,9 @@ func (e *env) failBoots(offer string) {
 func (e *env) refuse(status int, when acctest.Match) { e.proxy.Set(when.Do(apiError(status))) }
 
 // lose answers some requests with an error after the work is done.
-func (e *env) lose(when acctest.Match) { e.proxy.Set(when.Do(lost)) }
+func (e *env) lose(when acctest.Match) { e.proxy.Set(when.Do(loseResponse)) }
 
-func lost(w http.ResponseWriter, r *http.Request, api http.Handler) {
+func loseResponse(w http.ResponseWriter, r *http.Request, api http.Handler) {
 	acctest.Record(w, r, api)
 	apiError(http.StatusInternalServerError)(w, r, api)
 }
@@ -135,6 +136,7 @@ var (
 	anyInstance = acctest.Request("", "/instances.*")
 	deletes     = acctest.Request("DELETE", ".*")
 	listsOffers = acctest.Request("GET", "/offers")
+	emptyList   = acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`))
 )
 
 // engine returns the engine of a new run. Limits are those of the provider configuration; none by default.
@@ -158,11 +160,15 @@ func burnLimit(kopH int64) spending.Limits {
 // spec describes a fleet that the state contains.
 func spec(size int) fleet.Spec {
 	return fleet.Spec{
-		Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Seed: lifecycle.FleetSeed("train/1"),
+		Owner: fleet.Owner{
+			Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Seed: lifecycle.FleetSeed("train/1"),
+		},
 		Name: "train", Size: size, MinReady: size,
-		State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart,
-		Order:   rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
-		Queries: []rental.OfferQuery{{Type: rental.OnDemand}},
+		Request: rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
+		Offers:  market.Demand{Queries: []rental.OfferQuery{{Type: rental.OnDemand}}},
+		Target: lifecycle.Target{
+			State: rental.DesiredRunning, OnOutbid: lifecycle.OutbidRestart, Template: "pytorch",
+		},
 	}
 }
 
@@ -170,47 +176,47 @@ func spec(size int) fleet.Spec {
 func newFleet(size int) fleet.Spec {
 	s := spec(size)
 	id := lifecycle.NewFleetID("train")
-	s.Object, s.Seed = lifecycle.Object{Token: "new", Fleet: id}, lifecycle.NewFleetSeed(id)
+	s.Owner = fleet.Owner{Object: lifecycle.Object{Token: "new", Fleet: id}, Seed: lifecycle.NewFleetSeed(id)}
 	return s
 }
 
 // saved describes a new fleet after its creation.
 func saved(s fleet.Spec) fleet.Spec {
-	s.Seed = lifecycle.FleetSeed(s.Object.Fleet)
+	s.Owner.Seed = lifecycle.FleetSeed(s.Owner.Object.Fleet)
 	return s
 }
 
 // chosenFleet describes a fleet that no state contains, with a seed that the user has chosen.
 func chosenFleet(size int) fleet.Spec {
 	s := newFleet(size)
-	s.Chosen = lifecycle.ChosenName("fleet", "prod", "train")
-	s.Seed = s.Chosen
+	s.Owner.Chosen = lifecycle.ChosenName("fleet", "prod", "train")
+	s.Owner.Seed = s.Owner.Chosen
 	return s
 }
 
 // allOf describes a fleet that is rented as a whole or not at all.
 func allOf(size int, wait time.Duration) fleet.Spec {
 	s := spec(size)
-	s.All, s.WaitForOffer = true, wait
+	s.All, s.Offers.Wait = true, wait
 	return s
 }
 
 func interruptible(size int) fleet.Spec {
 	s := spec(size)
-	s.Order.Type, s.Queries[0].Type = rental.Interruptible, rental.Interruptible
+	s.Request.Type, s.Offers.Queries[0].Type = rental.Interruptible, rental.Interruptible
 	return s
 }
 
 // rolling describes a fleet with a larger disk, whose members are replaced in groups.
 func rolling(size, maxUnavailable int) fleet.Spec {
 	s := spec(size)
-	s.MaxUnavailable, s.Order.DiskGB = maxUnavailable, 40
+	s.MaxUnavailable, s.Request.DiskGB = maxUnavailable, 40
 	return s
 }
 
 func (e *env) apply(spec fleet.Spec, members []fleet.Member) fleet.Result {
 	e.t.Helper()
-	return e.engine().Apply(e.t.Context(), spec, members, 30*time.Minute+spec.WaitForOffer)
+	return e.engine().Apply(e.t.Context(), spec, members, 30*time.Minute+spec.Offers.Wait)
 }
 
 // create applies a description without members, and returns the members, which must all be ready.
@@ -278,11 +284,19 @@ func ids(members []fleet.Member) map[int]string {
 	return found
 }
 
+// kind returns the name of the type of an error; for a rejected instance, that of the reason.
+func kind(err error) string {
+	if rejected, ok := errors.AsType[lifecycle.Rejected](err); ok {
+		err = rejected.Reason
+	}
+	return strings.TrimLeft(path.Ext(fmt.Sprintf("%T", err)), ".")
+}
+
 // kinds returns the kinds of the failures by slot.
-func kinds(result fleet.Result) map[int]failure.Kind {
-	found := map[int]failure.Kind{}
+func kinds(result fleet.Result) map[int]string {
+	found := map[int]string{}
 	for _, f := range result.Failures {
-		found[f.Slot] = failure.KindOf(f.Err)
+		found[f.Slot] = kind(f.Err)
 	}
 	return found
 }
@@ -410,7 +424,7 @@ func priceOf(offers ...rental.Offer) (kopH int64) {
 // createOther creates an instance that does not belong to the fleet.
 func (e *env) createOther(name string) rental.Instance {
 	e.t.Helper()
-	order := spec(1).Order
+	order := spec(1).Request
 	order.Name, order.OfferID = name, e.offers()[0].ID
 	other, _, err := e.client.CreateInstance(e.t.Context(), "other", order)
 	return must(other, err)

@@ -8,14 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 const (
-	// unusedKeys is how many unused keys in a row end the search for the instance of a slot: the API may have forgotten
-	// the keys of destroyed instances.
+	// unusedKeys is how many unused keys in a row end the search for the instance of a slot: the API may have forgotten the
+	// keys of destroyed instances.
 	unusedKeys = 3
 	// searchMargin is how long before a search an instance can have been created that its list lacks.
 	searchMargin = 5 * time.Minute
@@ -28,7 +27,7 @@ const (
 // creation rented. One with a random seed has nothing to find. The error is that of the list: then some instances may
 // not have been found.
 func (r *run) find(ctx context.Context, destroys bool) error {
-	if r.Seed.New() {
+	if r.Owner.Seed.New() {
 		return nil
 	}
 	began := r.Lifecycle.Client.Now()
@@ -38,31 +37,34 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 			slots[slot] = true
 		}
 	}
-	listed, err := r.List(ctx, r.Name)
-	for _, named := range listed {
-		if r.mayBeOwn(named) {
+	listed, err := r.list(ctx)
+	for _, named := range Named(listed, r.Name) {
+		if r.Owner.Seed.Chosen() || r.mayBeFound(named.Instance) && r.members[named.Slot].Missing() {
 			slots[named.Slot] = true
 		}
 	}
-	asked := r.ask(ctx, slices.Sorted(maps.Keys(slots)))
+	nameless := func(inst rental.Instance) bool { return inst.Omitted.Name && !inst.Destroyed() && r.mayBeFound(inst) }
+	findErr := r.findKeys(ctx, slices.Sorted(maps.Keys(slots)))
+	if destroys || r.Owner.GenerationsUnknown || slices.ContainsFunc(listed, nameless) {
+		findErr = cmp.Or(findErr, r.probe(ctx, destroys))
+	}
 	if rental.IsListTooLong(err) {
 		err = nil // another attempt would end in the same way
 	}
-	if err == nil && asked == nil {
+	if err == nil && findErr == nil {
 		r.result.SearchedAt = began
-	}
-	if destroys || r.GenerationsUnknown {
-		r.probe(ctx, destroys)
 	}
 	return err
 }
 
-// probe finds instances that the list lacks, because it lags or omits names: in free slots, and in a destruction also
-// beyond the size. An apply fills slots one after the other until the first one has an instance, so that the lowest of
-// some free slots shows whether there is any in a higher one. With the generations of its slots, an apply requests
-// their keys when it fills them.
-func (r *run) probe(ctx context.Context, destroys bool) {
-	isFree := func(slot int) bool { return r.members[slot].Lost() && r.failures[slot].Err == nil && !r.ofOther[slot] }
+// probe finds instances that the list lacks or has without names: in free slots, and in a destruction also beyond the
+// size. An apply rents for the slots in their order until the first one has an instance, so that the lowest of several
+// free slots shows whether there is one in a higher slot. With the generations of its slots, an apply requests their
+// keys when it rents.
+func (r *run) probe(ctx context.Context, destroys bool) error {
+	isFree := func(slot int) bool {
+		return r.members[slot].Missing() && r.failures[slot].Err == nil && !r.ofOther[slot]
+	}
 	var free []int
 	for slot := range r.Size {
 		if isFree(slot) {
@@ -70,7 +72,10 @@ func (r *run) probe(ctx context.Context, destroys bool) {
 		}
 	}
 	for group := range slices.Chunk(free, probedSlots) {
-		if err := r.ask(ctx, group); err != nil || isFree(group[0]) {
+		if err := r.findKeys(ctx, group); err != nil {
+			return err
+		}
+		if isFree(group[0]) {
 			break
 		}
 	}
@@ -78,43 +83,29 @@ func (r *run) probe(ctx context.Context, destroys bool) {
 		if !isFree(slot) {
 			continue
 		}
-		if err := r.ask(ctx, []int{slot}); err != nil || isFree(slot) {
-			return
+		if err := r.findKeys(ctx, []int{slot}); err != nil || isFree(slot) {
+			return err
 		}
 	}
+	return nil
 }
 
-// mayBeOwn reports whether an active instance with a member's name, which is not a member, may be the fleet's. Only its
-// key proves that it is. An earlier apply has requested the keys of older instances.
-func (r *run) mayBeOwn(named Member) bool {
-	if r.Seed.Chosen() {
-		return true
-	}
-	created := named.Instance.CreatedAt
-	older := !created.IsZero() && created.Before(r.SearchedAt.Add(-searchMargin))
-	return !older && !r.Lifecycle.Owners.Has(named.Instance.ID) && r.members[named.Slot].Lost()
+// mayBeFound reports whether an instance may be the fleet's and not in the state. Only its key proves that it is. An
+// earlier apply has requested the keys of older instances.
+func (r *run) mayBeFound(inst rental.Instance) bool {
+	older := !inst.CreatedAt.IsZero() && inst.CreatedAt.Before(r.Owner.SearchedAt.Add(-searchMargin))
+	return !older && !r.Lifecycle.Owners.Has(inst.ID)
 }
 
-// RentedBefore reports whether the reason for a failure is an instance that was rented before under the key and that
-// the fleet may not take.
-func RentedBefore(err error) bool {
-	switch failure.KindOf(err) {
-	case failure.NotLost, failure.OtherArguments, failure.InUse:
-		return true
-	default:
-		return false
-	}
-}
-
-// ask requests the keys of slots without an instance, and takes the instances that were rented under them. It records
-// why an instance cannot be taken, and returns the first reason. A new fleet then takes none.
-func (r *run) ask(ctx context.Context, slots []int) (first error) {
+// findKeys requests the keys of slots without an instance, and takes the instances that were rented under them. It
+// records why an instance cannot be taken, and returns the first reason. A new fleet then takes none.
+func (r *run) findKeys(ctx context.Context, slots []int) (first error) {
 	found, errs := make([]lifecycle.Rented, len(slots)), make([]error, len(slots))
 	var all sync.WaitGroup
 	for i, slot := range slots {
 		member := r.members[slot]
 		member.Slot = slot
-		all.Go(func() { found[i], errs[i] = r.askKeys(ctx, member) })
+		all.Go(func() { found[i], errs[i] = r.findMember(ctx, member) })
 	}
 	all.Wait()
 	first = cmp.Or(errs...)
@@ -130,56 +121,47 @@ func (r *run) ask(ctx context.Context, slots []int) (first error) {
 	for i, slot := range slots {
 		switch {
 		case found[i].ID == "":
-		case first != nil && r.Seed.Chosen():
+		case first != nil && r.Owner.Seed.Chosen():
 			r.Lifecycle.Owners.Release(found[i].ID)
 		default:
-			r.keep(slot, found[i])
+			r.members[slot] = r.newMember(slot, found[i])
+			r.found[slot], r.rented[slot] = found[i], found[i]
 		}
 	}
 	return first
 }
 
-// askKeys returns the instance that was rented under a key of the slot of a member; the zero value if there is none. If
-// the outcome of a creation is unknown, its key can be a chosen one, which proves less.
-func (r *run) askKeys(ctx context.Context, member Member) (lifecycle.Rented, error) {
-	orders := []lifecycle.Order{r.order(r.Seed, member)}
+// findMember returns the instance that was rented under a key of the slot of a member, if there is one. If the outcome
+// of a creation is unknown, its key can be a chosen one, which proves less.
+func (r *run) findMember(ctx context.Context, member Member) (lifecycle.Rented, error) {
+	orders := []lifecycle.Order{r.order(r.Owner.Seed, member)}
 	switch {
 	case member.Key != "":
-		order := r.order(r.Chosen, member)
+		order := r.order(r.Owner.Chosen, member)
 		order.Seed, order.Generation = lifecycle.ExactKey(member.Key), 1
 		orders = append(orders, order)
-	case member.Unknown && r.GenerationsUnknown && r.Chosen.Chosen(): // the private state had the key
-		orders = append(orders, r.order(r.Chosen, member))
+	case member.Unknown && r.Owner.GenerationsUnknown && r.Owner.Chosen.Chosen(): // the private state had the key
+		orders = append(orders, r.order(r.Owner.Chosen, member))
 	}
 	for _, order := range orders {
-		for range unusedKeys {
-			rented, err := r.Lifecycle.Recover(ctx, order)
-			unused := failure.As(err)
-			if unused.Kind != failure.NoOffer {
-				return rented, err
-			}
-			order.Generation = unused.Generation + 1
+		if rented, found, err := r.Lifecycle.Find(ctx, order, unusedKeys); found || err != nil {
+			return rented, err
 		}
 	}
 	return lifecycle.Rented{}, nil
-}
-
-// keep adds an instance that was found.
-func (r *run) keep(slot int, found lifecycle.Rented) {
-	r.members[slot] = r.newMember(r.order(r.Seed, Member{Slot: slot}), slot, found)
-	r.found[slot], r.rented[slot] = found, found
 }
 
 // order returns the order for the next instance of the slot of a member. If a creation under a chosen seed has found
 // the first keys of one slot used by those before it, they have used those of the other slots, too, most likely.
 func (r *run) order(seed lifecycle.KeySeed, member Member) lifecycle.Order {
 	order := lifecycle.Order{
-		InstanceCreate: r.Order, ExpectedImage: r.Image, Seed: seed.Slot(member.Slot), Generation: member.Generation + 1,
-		Object: r.Object, RecoverWithin: r.RecoverWithin, Target: r.target(Member{Slot: member.Slot}),
+		Request: r.Request, ExpectedImage: r.Image, MaxPriceKopH: r.Target.MaxPriceKopH, Seed: seed.Slot(member.Slot),
+		Generation: member.Generation + 1, Object: r.Owner.Object, RecoverWithin: r.RecoverWithin,
+		Replaces: member.Instance.ID,
 	}
 	if seed.Chosen() {
 		order.Generation = max(1, r.generation-1)
 	}
-	order.Name = MemberName(r.Name, member.Slot)
+	order.Request.Name = MemberName(r.Name, member.Slot)
 	return order
 }

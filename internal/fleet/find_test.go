@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
@@ -85,7 +83,7 @@ func TestDestroy_FindsWhatTheListLacks(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		saved := e.create(spec(2))
 		e.want(e.apply(spec(5), saved), 5)
-		e.proxy.Set(acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
+		e.proxy.Set(emptyList)
 		two := spec(2)
 		result := must(e.engine().Destroy(t.Context(), two, saved, time.Hour))
 		e.proxy.Set()
@@ -105,9 +103,9 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 					members := e.create(first)
 					e.destroy(members[1].Instance.ID)
 					train := spec(3)
-					train.Chosen = first.Chosen
+					train.Owner.Chosen = first.Owner.Chosen
 					e.want(e.apply(train, e.read(members)), 3)
-					train.GenerationsUnknown = true
+					train.Owner.GenerationsUnknown = true
 					saved := []fleet.Member{members[0], members[2]}
 					if destroys {
 						must(e.engine().Destroy(t.Context(), train, saved, time.Hour))
@@ -156,11 +154,11 @@ func TestApply_AsksForNoServerOfOthers(t *testing.T) {
 		e.create(spec(3))
 		time.Sleep(time.Hour)
 		younger := saved(newFleet(0))
-		younger.SearchedAt = time.Now()
+		younger.Owner.SearchedAt = time.Now()
 		engine := e.engine()
 		sent := e.count("POST")
 		engine.Apply(t.Context(), younger, nil, time.Hour)
-		younger.SearchedAt = time.Time{}
+		younger.Owner.SearchedAt = time.Time{}
 		for _, inst := range e.active() {
 			engine.Lifecycle.Owners.Claim(inst.ID, lifecycle.Object{Token: "other"})
 		}
@@ -176,7 +174,7 @@ func TestApply_RecoversAfterRestoredState(t *testing.T) {
 	run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 		old := e.create(spec(2))
 		empty := e.apply(spec(0), old)
-		current := e.apply(spec(2), empty.Lost)
+		current := e.apply(spec(2), empty.Missing)
 		e.want(current, 2)
 		time.Sleep(2 * time.Hour)
 		result := e.apply(spec(2), e.read(old))
@@ -193,25 +191,25 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 	type story struct {
 		prepare func(e *env, engine *fleet.Engine)
 		rented  int
-		want    map[int]failure.Kind // of a new fleet with three members
+		want    map[int]string // of a new fleet with three members
 	}
 	for name, test := range map[string]story{
-		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 4, map[int]failure.Kind{}},
+		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 4, map[int]string{}},
 		"older than an hour": {func(e *env, _ *fleet.Engine) {
 			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
-		}, 2, map[int]failure.Kind{0: failure.NotLost, 1: failure.NotLost, 2: failure.NotTried}},
+		}, 2, map[int]string{0: "NotRecent", 1: "NotRecent", 2: "NotTried"}},
 		"older, and not listed with a name": {func(e *env, _ *fleet.Engine) {
 			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
 			e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
-		}, 2, map[int]failure.Kind{0: failure.NotLost, 1: failure.NotTried, 2: failure.NotTried}},
+		}, 2, map[int]string{0: "NotRecent", 1: "NotRecent", 2: "NotTried"}},
 		// create_before_destroy: the process has read the members of the old object from a state.
 		"of another object": {func(e *env, engine *fleet.Engine) {
 			other := chosenFleet(2)
-			other.Object.Token = "other"
+			other.Owner.Object.Token = "other"
 			e.want(engine.Apply(e.t.Context(), other, nil, time.Hour), 2)
-		}, 2, map[int]failure.Kind{0: failure.InUse, 1: failure.InUse, 2: failure.NotTried}},
+		}, 2, map[int]string{0: "InUse", 1: "InUse", 2: "NotTried"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
@@ -258,9 +256,9 @@ func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
 func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		rent := func(slot int) string {
-			order := spec(1).Order
+			order := spec(1).Request
 			order.Name, order.OfferID = fleet.MemberName("train", slot), e.offers()[0].ID
-			inst, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Chosen.Slot(slot).Key(1), order)
+			inst, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Owner.Chosen.Slot(slot).Key(1), order)
 			return must(inst, err).ID
 		}
 		other := rent(1)
@@ -268,7 +266,7 @@ func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 		killed, engine := rent(0), e.engine()
 		result := engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed) {
-			t.Errorf("the failed fleet still has the instance of the killed run: %s", describe(result))
+			t.Errorf("the failed fleet still has the instance of the interrupted apply: %s", describe(result))
 		}
 		e.destroy(other)
 		result = engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
@@ -300,8 +298,8 @@ func TestApply_FirstAnswerReplays(t *testing.T) {
 	}
 }
 
-// What a killed run rented and what has failed since is taken, and not destroyed: no plan has shown that. The next
-// apply replaces it.
+// What an interrupted apply rented and what has failed since is taken, and not destroyed: no plan has shown that. The
+// next apply replaces it.
 func TestApply_FoundFailedMember(t *testing.T) {
 	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
 		t.Run(name, func(t *testing.T) {
@@ -317,7 +315,7 @@ func TestApply_FoundFailedMember(t *testing.T) {
 				two := allOf(2, 10*time.Hour)
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
-				want := map[int]failure.Kind{0: failure.NotPlanned, 1: failure.NotTried}
+				want := map[int]string{0: "NotPlanned", 1: "NotTried"}
 				if !maps.Equal(kinds(result), want) || len(result.Recovered) != 1 || time.Since(began) > time.Hour ||
 					!maps.Equal(ids(result.Members), ids(killed)) {
 					t.Errorf("%d recovered after %s: %s", len(result.Recovered), time.Since(began), describe(result))
@@ -341,27 +339,27 @@ func TestApply_OutdatedLeftover(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
 		e.destroy(first[0].Instance.ID)
-		lost := e.read(first)
-		killed := e.apply(spec(1), lost)
+		missing := e.read(first)
+		killed := e.apply(spec(1), missing)
 		time.Sleep(2 * time.Hour)
-		result := e.apply(rolling(1, 1), lost)
+		result := e.apply(rolling(1, 1), missing)
 		plan := planText(fleet.Plan(rolling(1, 1), result.Members))
-		if kinds(result)[0] != failure.NotPlanned || plan != "strict: update 0" {
+		if kinds(result)[0] != "NotPlanned" || plan != "strict: update 0" {
 			t.Errorf("%s, the next plan is %q", describe(result), plan)
 		}
-		e.want(e.apply(spec(1), lost), 1)
+		e.want(e.apply(spec(1), missing), 1)
 		e.wantLeft(killed, 1, 2)
 	})
 }
 
-// The generation of a lost member is kept if the recovery of its instance fails: the next apply recovers it, however
+// The generation of a missing member is kept if the recovery of its instance fails: the next apply recovers it, however
 // old it is. An interruption ends the search.
 func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
 		e.destroy(first[0].Instance.ID)
-		lost := e.read(first)
-		healed := e.apply(spec(1), lost) // killed: its result is not stored
+		missing := e.read(first)
+		healed := e.apply(spec(1), missing) // killed: its result is not stored
 		time.Sleep(2 * time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
 		rents := creates()
@@ -371,19 +369,19 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 			}
 			return rents(req)
 		})
-		result := e.engine().Apply(ctx, spec(1), lost, 30*time.Minute)
-		if len(result.Lost) != 1 || result.Lost[0].Generation != 1 {
-			t.Fatalf("%s, lost %+v", describe(result), result.Lost)
+		result := e.engine().Apply(ctx, spec(1), missing, 30*time.Minute)
+		if len(result.Missing) != 1 || result.Missing[0].Generation != 1 {
+			t.Fatalf("%s, missing %+v", describe(result), result.Missing)
 		}
 		e.proxy.Set()
-		result = e.apply(spec(1), result.Lost)
+		result = e.apply(spec(1), result.Missing)
 		if !maps.Equal(ids(result.Members), ids(healed.Members)) {
 			t.Error(describe(result))
 		}
 	})
 }
 
-// The search for instances of a killed run ends with the timeout of the apply.
+// The search for instances of an interrupted apply ends with the timeout of the apply.
 func TestApply_RecoveryEndsInTime(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(1))
@@ -401,10 +399,10 @@ func TestApply_RecoveryEndsInTime(t *testing.T) {
 func TestApply_UnknownOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec fleet.Spec
-		kind failure.Kind // of a destruction
-		left int          // servers after it
+		kind string // of a destruction
+		left int    // servers after it
 	}{
-		"random": {newFleet(2), "", 0}, "chosen": {chosenFleet(2), failure.NotLost, 1},
+		"random": {newFleet(2), "", 0}, "chosen": {chosenFleet(2), "NotRecent", 1},
 	} {
 		for _, hidden := range []bool{false, true} {
 			for _, destroys := range []bool{false, true} {
@@ -413,7 +411,7 @@ func TestApply_UnknownOutcome(t *testing.T) {
 						e.lose(creates("train-1"))
 						train := test.spec
 						result := e.apply(train, nil)
-						if kinds(result)[1] != failure.OutcomeUnknown || len(result.Members) != 1 || !result.Lost[0].Unknown {
+						if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
 							t.Fatal(describe(result))
 						}
 						e.edit(anyInstance, func(inst map[string]any) {
@@ -422,7 +420,7 @@ func TestApply_UnknownOutcome(t *testing.T) {
 							}
 						})
 						train = saved(train)
-						train.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
+						train.Owner.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
 						if destroys {
 							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
 							if kinds(result)[1] != test.kind || len(e.active()) != test.left {
@@ -449,8 +447,8 @@ func TestApply_DestroyedOutsideWhileBooting(t *testing.T) {
 		one.All = all
 		began := time.Now()
 		result := e.apply(one, nil)
-		if took := time.Since(began); took > 3*time.Minute || kinds(result)[0] != failure.Gone ||
-			result.Failures[0].Member.Lost() {
+		if took := time.Since(began); took > 3*time.Minute || kinds(result)[0] != "Missing" ||
+			result.Failures[0].Member.Missing() {
 			t.Errorf("after %s: %s", took, describe(result))
 		}
 		e.wantLeft(result, 0, 1)
@@ -476,17 +474,17 @@ func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				e.limit(3)
-				e.proxy.Set(creates("train-2").Do(lost), creates("train-1").Do(
+				e.proxy.Set(creates("train-2").Do(loseResponse), creates("train-1").Do(
 					func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 						time.Sleep(3 * time.Second) // the first request takes a while
 						e.limit(0)
 						apiError(http.StatusConflict)(w, r, api)
 					}))
-				train.All, train.WaitForOffer = true, time.Hour
+				train.All, train.Offers.Wait = true, time.Hour
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
 				unknown := func(m fleet.Member) bool { return m.Unknown }
-				if left := e.active(); len(left) != 1 || !slices.ContainsFunc(result.Lost, unknown) {
+				if left := e.active(); len(left) != 1 || !slices.ContainsFunc(result.Missing, unknown) {
 					t.Errorf("%d are left: %s", len(left), describe(result))
 				}
 				if took := time.Since(began); took > 10*time.Minute {
@@ -542,7 +540,7 @@ func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
 				before := e.active()
 				theirs := e.apply(chosenFleet(2), nil).Members
 				time.Sleep(age)
-				mine.Chosen = chosenFleet(2).Chosen
+				mine.Owner.Chosen = chosenFleet(2).Owner.Chosen
 				result := e.apply(mine, grown.Slots())
 				own := ids(result.Members)[1]
 				if len(before) != 2 || own == "" || own == ids(theirs)[1] || len(result.Failures) > 0 {
@@ -561,10 +559,10 @@ func TestDestroy_FindsAllOfAKilledHeal(t *testing.T) {
 		for _, m := range first {
 			must(e.client.DeleteInstance(t.Context(), m.Instance.ID))
 		}
-		gone := e.read(first)
-		e.want(e.apply(spec(24), gone), 24) // killed
-		e.proxy.Set(acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
-		result := must(e.engine().Destroy(t.Context(), spec(24), gone, time.Hour))
+		missing := e.read(first)
+		e.want(e.apply(spec(24), missing), 24) // killed
+		e.proxy.Set(emptyList)
+		result := must(e.engine().Destroy(t.Context(), spec(24), missing, time.Hour))
 		e.proxy.Set()
 		if left := len(e.active()); left > 0 {
 			t.Errorf("%d are left: %s", left, describe(result))
@@ -578,7 +576,7 @@ func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
 		killed := e.create(chosenFleet(1))
-		forgotten := chosenFleet(1).Chosen.Slot(0).Key(1)
+		forgotten := chosenFleet(1).Owner.Chosen.Slot(0).Key(1)
 		e.proxy.Set(creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			if r.Header.Get("Idempotency-Key") == forgotten {
 				r.Header.Set("Idempotency-Key", "another")

@@ -29,46 +29,43 @@ type Engine struct {
 type Spec struct {
 	// Name is the name of the fleet.
 	Name string
-	// Seed makes the keys of its members: that of its id, but for a creation with idempotency_prefix the chosen one.
+	// Size is the number of members.
+	Size int
+	// Request is what to rent for each member, without the offer and the name.
+	Request rental.InstanceCreate
+	// Image is the expected container image, even if the template sets it. Any image meets an empty one.
+	Image string
+	// Offers has the queries, what the members have in common, and the wait. Demand returns all of it.
+	Offers market.Demand
+	// Target is the desired state of the members, with the price cap.
+	Target lifecycle.Target
+	// All: either all missing members are rented and get ready, or none of them is kept.
+	All bool
+	// MinReady is the number of members that must be ready for an apply to succeed.
+	MinReady int
+	// MaxUnavailable is the number of members that are replaced at a time when Request changes.
+	MaxUnavailable int
+	// Owner is the object of the state.
+	Owner Owner
+}
+
+// Owner is the object of the state that has the members, and what it has remembered for their keys.
+type Owner struct {
+	Object lifecycle.Object
+	// Seed makes the keys of the members: that of the fleet's id, but for a creation with idempotency_prefix the chosen
+	// one.
 	Seed lifecycle.KeySeed
 	// Chosen is the seed that the user has chosen with idempotency_prefix, with which the fleet may have been created;
-	// zero for none.
+	// zero without a prefix.
 	Chosen lifecycle.KeySeed
-	// Object is the object of the state that has the members.
-	Object lifecycle.Object
 	// SearchedAt is when an apply last searched for instances that are not in the state, by the clock of the API; zero if
 	// that is unknown.
 	SearchedAt time.Time
 	// GenerationsUnknown: the state lacks the generations of the slots without an instance.
 	GenerationsUnknown bool
-	// Size is the number of members.
-	Size int
-	// Order is what to rent for each member, without the offer and the name.
-	Order rental.InstanceCreate
-	// Image is the expected container image, even if the template sets it; empty for any image.
-	Image string
-	// Queries select the offers, in order of preference.
-	Queries []rental.OfferQuery
-	// State is the desired state of the members: running or stopped.
-	State    rental.DesiredState
-	OnOutbid lifecycle.OutbidPolicy
-	// MaxPriceKopH is the highest price of a member without its disk; 0 for no cap.
-	MaxPriceKopH int64
-	// SameGPU and SameCountry demand the same GPU model and the same country for all members.
-	SameGPU, SameCountry bool
-	// All: either all missing members are rented and get ready, or none of them is kept.
-	All bool
-	// MinReady is the number of members that must be ready for an apply to succeed.
-	MinReady int
-	// MaxUnavailable is the number of members that are replaced at a time when Order changes.
-	MaxUnavailable int
-	// WaitForOffer is how long to wait for the offers that are missing; 0 for not at all.
-	WaitForOffer time.Duration
-	// Ready are the conditions of a running member, in addition to its addresses.
-	Ready lifecycle.Conditions
 }
 
-// Member is an instance of a fleet. A member without an instance id is lost: its instance is gone.
+// Member is an instance of a fleet. A member without an instance id is missing.
 type Member struct {
 	// Slot is the number of the member, from 0.
 	Slot int
@@ -78,16 +75,16 @@ type Member struct {
 	Instance rental.Instance
 	// CreatedAt is when the instance was created, by the clock of the API; zero if that is unknown.
 	CreatedAt time.Time
-	// Order is what was requested. Zero fields are unknown.
-	Order rental.InstanceCreate
+	// Request is what was requested. Zero fields are unknown.
+	Request rental.InstanceCreate
 	// Offer describes the rented offer; zero if the instance was found by its key, or after an import.
 	Offer Offer
 	// NotReady: an apply ended before the member was ready.
 	NotReady bool
 	// Rejected: an apply created the instance, rejected it and could not destroy it.
 	Rejected bool
-	// Unknown: the member is lost, and an instance may have been rented for it, because the outcome of the create request
-	// is unknown. The next apply and a destruction request its key.
+	// Unknown: the member is missing, and an instance may have been rented for it, because the outcome of the create
+	// request is unknown. The next apply and a destruction request its key.
 	Unknown bool
 	// Key is the idempotency key of an Unknown member if it is chosen.
 	Key string
@@ -104,11 +101,11 @@ type Offer struct {
 	market.Location
 }
 
-// Lost reports whether the instance of the member is gone.
-func (m Member) Lost() bool { return m.Instance.ID == "" }
+// Missing reports whether the member has no instance.
+func (m Member) Missing() bool { return m.Instance.ID == "" }
 
 // Imported reports whether the fleet has not created the instance of the member.
-func (m Member) Imported() bool { return !m.Lost() && m.Generation == 0 }
+func (m Member) Imported() bool { return !m.Missing() && m.Generation == 0 }
 
 func (m Member) location() market.Location {
 	location := market.Location{GPU: cmp.Or(m.Offer.GPU, m.Instance.GPU.Slug), Country: m.Offer.Country}
@@ -165,11 +162,11 @@ func sortBySlot(members []Member) []Member {
 	return members
 }
 
-// OrderOf returns what an instance was created with, as far as the API has returned it.
-func OrderOf(inst rental.Instance) rental.InstanceCreate {
-	order := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
-	if order.Template == rental.CustomTemplate {
-		order.Image = inst.Image
+// RequestOf returns what an instance was created with, as far as the API has returned it.
+func RequestOf(inst rental.Instance) rental.InstanceCreate {
+	request := rental.InstanceCreate{Template: inst.Template.Slug, DiskGB: inst.DiskGB, Type: inst.Type}
+	if request.Template == rental.CustomTemplate {
+		request.Image = inst.Image
 	}
-	return order
+	return request
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // The price of a planned member counts once in the burn limit, even after a wait for offers, and if the API bills the
@@ -19,7 +19,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 		offers := e.offers()
 		e.available(e.limit(1)[0], 3*time.Minute)
 		two := spec(2)
-		two.WaitForOffer = time.Hour
+		two.Offers.Wait = time.Hour
 		limit := burnLimit(priceOf(offers[:2]...))
 		e.want(e.engine(limit).Apply(t.Context(), two, nil, 2*time.Hour), 2)
 	})
@@ -58,7 +58,7 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 func TestApply_LimitForbidsReplacement(t *testing.T) {
 	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
 		train := interruptible(2)
-		train.OnOutbid, train.WaitForOffer = lifecycle.OutbidReplace, time.Hour
+		train.Target.OnOutbid, train.Offers.Wait = lifecycle.OutbidReplace, time.Hour
 		first := e.create(train)
 		e.outbid(20, first...)
 		for _, id := range e.limit(0) {
@@ -69,7 +69,7 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 	})
 }
 
-// A replacement does not wait for the price that it holds itself: with the limit exceeded by others after the
+// A replacement does not wait for the price that it has reserved itself: with the limit exceeded by others after the
 // destruction, it fails at once. The failure names what was destroyed.
 func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -82,7 +82,7 @@ func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 		limit := burnLimit(2 * first[0].Instance.Price.RunningKopH)
 		began := time.Now()
 		result := e.engine(limit).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute)
-		if !failure.Exceeds(result.Failures[0].Err, failure.MaxBurn) || time.Since(began) > 5*time.Minute ||
+		if kinds(result)[0] != "AboveBurnLimit" || time.Since(began) > 5*time.Minute ||
 			result.Failures[0].Replaced != first[0].Instance.ID {
 			t.Errorf("after %s: %s", time.Since(began), describe(result))
 		}
@@ -108,7 +108,7 @@ func TestApply_LowPriceInResponse(t *testing.T) {
 		limit := priceOf(e.offers()[:2]...) - 1 // one fits, two do not
 		e.proxy.Set(
 			creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
-			acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)),
+			emptyList,
 			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) { b["burn_kop_h"] = 0 })),
 		)
 		time.AfterFunc(20*time.Second, func() { e.proxy.Set() })
@@ -157,4 +157,23 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 		)
 		e.want(e.engine(burnLimit(limit)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute), 1)
 	})
+}
+
+// The comparison with the burn limit keeps 200 creations concurrent.
+func TestApply_BurnLimitTakesLittleTime(t *testing.T) {
+	took := func(limits spending.Limits) (took time.Duration) {
+		run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
+			if err := e.simulator.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(200))}); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			e.want(e.engine(limits).Apply(t.Context(), newFleet(200), nil, 10*time.Hour), 200)
+			took = time.Since(began)
+		})
+		return took
+	}
+	without, with := took(spending.Limits{RequireFunds: spending.FundsOff}), took(burnLimit(1e9))
+	if t.Logf("%s without, %s with a limit: %.2f times", without, with, float64(with)/float64(without)); with > without*115/100 {
+		t.Error("it takes more than 1.15 times as long")
+	}
 }

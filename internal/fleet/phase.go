@@ -1,265 +1,186 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// phase makes the changes of a Phase. Its owner, the goroutine that called Apply, starts a goroutine for each slot and
-// handles what they report. Only the owner changes the fields; a slot reads the search and the events.
-type phase struct {
+// execution makes the changes of a phase. Only the goroutine that called Apply uses its fields: it starts a goroutine
+// for each slot, which takes values, and handles the events that they send.
+type execution struct {
 	*run
-	Phase
+	phase   Phase
 	search  *market.Search
-	events  chan event // has room for all events of an attempt
-	running int        // slots
-	probed  bool       // the keys of all slots were requested
-	decided error      // the failure that ended the phase
-	stop    context.CancelCauseFunc
+	offers  []lifecycle.Candidate // for the next rentals
+	events  chan event            // has room for all events
+	running int                   // slots
+	renting map[int]bool          // slots of the current step with an offer that are not rented yet
+	cause   error                 // the failure that ended the phase
+	cancel  context.CancelFunc
 }
 
-// event is what a slot reports: that its new instance is as ordered, or what became of the slot.
+// event is what a slot sends: that its instance is rented, and what became of it at the end.
 type event struct {
-	change     Change
-	generation int         // of the new instance
-	ended      *slotResult // nil while the slot goes on
+	change Change
+	rented lifecycle.Rented
+	ended  *slotResult // nil while the slot goes on
 }
 
-// phase makes the changes of a phase. With All, it destroys what it rented if it cannot rent everything, and tries
-// again while it may wait for offers: nothing is billed during the wait.
-func (r *run) phase(ctx context.Context, planned Phase) {
-	demand := r.demand(filter(planned.Changes, func(c Change) bool { return c.Action.Rents() }))
-	demand.All = planned.All
-	p := &phase{run: r, Phase: planned, search: r.Market.Search(demand), events: make(chan event, 2*len(planned.Changes))}
-	phaseCtx, cancel := context.WithTimeout(ctx, r.timeout)
+// rentalTimeout is how long a step waits for the rentals of the step before.
+const rentalTimeout = time.Minute
+
+// execute makes the changes of a phase once. It returns the failure that ended the phase early.
+func (r *run) execute(ctx context.Context, phase Phase, search *market.Search) error {
+	slotCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for {
-		p.attempt(phaseCtx)
-		if !p.All || len(r.failures) == 0 || ctx.Err() != nil {
-			return
+	changes := phase.changes()
+	e := &execution{run: r, phase: phase, search: search, cancel: cancel}
+	e.events, e.renting = make(chan event, 2*len(changes)), map[int]bool{}
+	rentals := filter(changes, func(c Change) bool { return c.Action.Rents() })
+	taken := len(rentals) == 0
+	for _, step := range phase.Steps {
+		if !taken && step[0].Action.Rents() {
+			taken = true
+			e.takeOffers(slotCtx, rentals)
 		}
-		complete := r.rollBack(ctx)
-		mayWait := failure.KindOf(p.decided) == failure.NoOffer && p.search.WaitLeft() > 0 && phaseCtx.Err() == nil
-		if !complete || !mayWait {
-			return
-		}
-		p.Changes, p.decided = r.planAgain(p.Changes), nil
-		clear(r.failures)
+		e.begin(slotCtx, step)
+		e.awaitRentals(ctx)
 	}
+	e.search.Release(e.offers...) // those of slots that were not tried
+	for e.running > 0 {
+		e.handle(ctx, <-e.events)
+	}
+	return e.cause
 }
 
-// planAgain returns the changes that are left in the slots of the given changes.
-//
-// A lost slot keeps its generation of the first plan, so that its keys are tried from the same one as by the next run,
-// if this one is killed: the API may no longer have the keys of what was destroyed meanwhile.
-func (r *run) planAgain(changes []Change) []Change {
-	members := r.selected(func(m Member) bool { return !m.Lost() })
-	for _, change := range changes {
-		if r.members[change.Slot].Lost() {
-			members = append(members, Member{Slot: change.Slot, Generation: change.Generation})
-		}
+// takeOffers takes offers for rentals: with RollBack for each of them, else for as many as there are.
+func (e *execution) takeOffers(ctx context.Context, rentals []Change) {
+	need := 0
+	if e.phase.RollBack {
+		need = len(rentals)
 	}
-	return filter(r.changes(members), func(c Change) bool { return concerns(changes, c.Slot) })
+	e.search.Restart(e.demand(rentals).Existing)
+	var err error
+	e.offers, err = e.search.Take(ctx, len(rentals), need, e.phase.RollBack)
+	_, unreadable := errors.AsType[market.OffersUnreadable](err)
+	if err == nil || unreadable && !e.phase.RollBack && e.search.WaitLeft() > 0 { // the slots wait
+		return
+	}
+	e.failAll(rentals, err)
+	e.end(err)
 }
 
-// attempt makes the changes once.
-func (p *phase) attempt(ctx context.Context) {
-	ctx, p.stop = context.WithCancelCause(ctx)
-	defer p.stop(nil)
-	p.fillAll(ctx, p.beginMoves(ctx, p.Changes))
-	for p.running > 0 {
-		p.handle(<-p.events)
-	}
-}
-
-// beginMoves starts the goroutines of the changes that rent nothing, and returns the other changes, those that replace
-// a member first.
-func (p *phase) beginMoves(ctx context.Context, changes []Change) (fills []Change) {
-	for _, change := range changes {
-		order := p.order(p.Seed, change.Member)
-		found, isFound := p.found[change.Slot]
-		work := func() slotResult { return p.move(ctx, change.Member) }
-		switch {
-		case change.Action.Rents():
-			fills = append(fills, change)
+// begin starts the goroutines of a step. After the end of the phase, it starts no rental.
+func (e *execution) begin(ctx context.Context, step []Change) {
+	for _, change := range step {
+		if _, failed := e.failures[change.Slot]; failed {
 			continue
-		case change.Action == Destroy:
-			work = func() slotResult { return p.destroy(ctx, change.Member) }
-		case isFound:
-			work = func() slotResult {
-				rented, err := p.Lifecycle.Finish(ctx, order, found)
-				return p.filled(order, change, rented, err)
-			}
 		}
-		p.begin(ctx, change, work)
+		switch {
+		case change.Action.Rents() && e.cause != nil:
+			e.fail(change.Slot, e.members[change.Slot], notTried(e.cause))
+		case change.Action.Rents():
+			e.beginRental(ctx, change)
+		case change.Action == Destroy:
+			e.start(change, func() slotResult { return e.destroy(ctx, change.Member) })
+		default:
+			found, isFound := e.found[change.Slot]
+			e.start(change, func() slotResult {
+				if isFound {
+					return e.converge(ctx, change.Slot, found, slotResult{})
+				}
+				return e.move(ctx, change.Member)
+			})
+		}
 	}
-	slices.SortStableFunc(fills, func(a, b Change) int { return cmp.Compare(b.presence(), a.presence()) })
-	return fills
 }
 
-// begin starts the goroutine of a slot.
-func (p *phase) begin(ctx context.Context, change Change, work func() slotResult) {
-	p.running++
+func (e *execution) beginRental(ctx context.Context, change Change) {
+	var offers []lifecycle.Candidate
+	if len(e.offers) > 0 {
+		offers, e.offers = e.offers[:1:1], e.offers[1:]
+		e.renting[change.Slot] = true
+	}
+	order := e.order(e.Owner.Seed, change.Member)
+	e.start(change, func() slotResult {
+		return e.rent(ctx, change, order, e.search, offers, func(rented lifecycle.Rented) {
+			e.events <- event{change: change, rented: rented}
+		})
+	})
+}
+
+// start starts the goroutine of a slot.
+func (e *execution) start(change Change, work func() slotResult) {
+	e.running++
 	go func() {
 		result := work()
-		kind := failure.KindOf(result.err)
-		_, isCause := errors.AsType[ended](result.err)
-		if end, ok := errors.AsType[ended](context.Cause(ctx)); ok && (kind == failure.Interrupted || kind == "" && isCause) {
-			result.err = notTried(end.by)
-		}
-		p.events <- event{change: change, ended: &result}
+		e.events <- event{change: change, ended: &result}
 	}()
 }
 
-// handle records an event. A failure ends the phase if it is strict, or if the failure concerns all slots.
-func (p *phase) handle(e event) {
-	if e.ended == nil {
-		if p.generation == 0 && p.Seed.Chosen() {
-			p.generation = e.generation
-		}
-		return
-	}
-	p.running--
-	p.record(*e.ended)
-	err := e.ended.err
-	_, api := errors.AsType[*rental.Error](err)
-	refused := api && rental.IsDefinitive(err) && failure.KindOf(err) == ""
-	limited := failure.Exceeds(err, failure.MaxBurn) || failure.KindOf(err) == failure.AccountUnreadable
-	foreign := p.Seed.Chosen() && RentedBefore(err) // so may be the servers of the other slots
-	if err != nil && (p.Strict || e.change.Action.Rents() && (refused || limited || foreign)) {
-		p.end(err)
-	}
-}
-
-// ended is the cause with which a phase cancels its slots. It does not unwrap: requests return the cause, and a slot
-// must not take the failure of another one for its own.
-type ended struct{ by error }
-
-func (e ended) Error() string { return "ended by another slot: " + e.by.Error() }
-
-// end ends the phase: nothing more is rented. With All, the waits for instances end, too.
-func (p *phase) end(err error) {
-	if p.decided == nil {
-		p.decided = err
-	}
-	p.search.End(p.decided)
-	if p.All {
-		p.stop(ended{p.decided})
-	}
-}
-
-// fillAll reserves offers for slots and starts their goroutines. With All, instances that an interrupted apply rented
-// can be the reason why there are too few offers.
-func (p *phase) fillAll(ctx context.Context, fills []Change) {
-	offers, err := p.take(ctx, fills, p.probed && p.All)
-	if p.All && !p.probed && failure.KindOf(err) == failure.NoOffer {
-		p.probed = true
-		var lost []int
-		for _, change := range fills {
-			if change.Lost() { // else the key of the next instance is not used
-				lost = append(lost, change.Slot)
-			}
-		}
-		err = p.ask(ctx, lost)
-		fills = filter(p.planAgain(fills), p.permitted)
-		if err == nil && len(p.failures) == 0 {
-			fills = p.beginMoves(ctx, fills)
-			if offers, err = p.take(ctx, fills, true); err != nil && p.decided != nil {
-				err = notTried(p.decided) // the end of the phase interrupted it
-			}
-		} else {
-			err = p.skipReason(ctx)
-		}
-	}
-	if err != nil {
-		p.failAll(fills, err)
-		p.end(notTried(err)) // the wait for offers is over
-		return
-	}
-	p.fillFrom(ctx, fills, offers)
-}
-
-// noSlot is the number of no slot.
-const noSlot = -1
-
-// headStart is how long an apply waits for the first rental before it begins the others. A refusal that concerns all
-// slots must not cost all members that are replaced, nor a request for each.
-const headStart = time.Minute
-
-// fillFrom starts the goroutines of slots. The first one has a head start if it has an offer.
-func (p *phase) fillFrom(ctx context.Context, fills []Change, offers []*lifecycle.Candidate) {
-	for i, change := range fills {
-		order := p.reporting(change)
-		p.begin(ctx, change, func() slotResult { return p.fill(ctx, change, order, p.search, offers[i]) })
-		if i > 0 || offers[i] == nil {
-			continue
-		}
-		first, cancel := context.WithTimeout(ctx, headStart)
-		p.handleUntil(first.Done(), change.Slot)
-		cancel()
-		refusal := p.failures[change.Slot].Err
-		if change.Destroys() && failure.KindOf(refusal) == failure.OfferRefused {
-			p.end(refusal) // it may be the same for the others, whose members would be lost
-		}
-	}
-}
-
-// handleUntil handles events until done is closed, or a slot has an instance or has failed.
-func (p *phase) handleUntil(done <-chan struct{}, slot int) {
-	for {
+// awaitRentals waits until the instances of a step that had offers are rented.
+func (e *execution) awaitRentals(ctx context.Context) {
+	timeout := time.NewTimer(rentalTimeout)
+	defer timeout.Stop()
+	for len(e.renting) > 0 {
 		select {
-		case e := <-p.events:
-			if p.handle(e); e.change.Slot == slot {
-				return
-			}
-		case <-done:
-			return
+		case event := <-e.events:
+			e.handle(ctx, event)
+		case <-timeout.C:
+			clear(e.renting)
 		}
 	}
 }
 
-// reporting returns the order for a slot that reports when its new instance was compared with it for the first time.
-func (p *phase) reporting(change Change) lifecycle.Order {
-	order, generation := p.order(p.Seed, change.Member), 0
-	order.OnRented = func(rented lifecycle.Rented) { generation = rented.Generation }
-	report := sync.OnceFunc(func() { p.events <- event{change: change, generation: generation} })
-	order.Target.Observed = func(rental.Instance) { report() }
-	return order
+// handle records an event. A failure ends the phase if it is strict, or if the failure most likely concerns all slots.
+func (e *execution) handle(ctx context.Context, event event) {
+	delete(e.renting, event.change.Slot)
+	if event.ended == nil {
+		if e.generation == 0 && e.Owner.Seed.Chosen() {
+			e.generation = event.rented.Generation
+		}
+		return
+	}
+	e.running--
+	result := *event.ended
+	_, unknown := errors.AsType[lifecycle.OutcomeUnknown](result.err)
+	_, destroying := errors.AsType[NotDestroyed](result.err)
+	if e.cause != nil && ctx.Err() == nil && errors.Is(result.err, context.Canceled) && !unknown && !destroying {
+		result.err = notTried(e.cause) // the end of the phase has canceled it
+	}
+	e.record(result)
+	if result.err != nil && (e.phase.Strict || event.change.Action.Rents() && e.concernsAll(event.change, result.err)) {
+		e.end(result.err)
+	}
 }
 
-// take reserves offers for slots: with All for each of them, else for as many as there are. It handles events
-// meanwhile.
-func (p *phase) take(ctx context.Context, fills []Change, wait bool) (offers []*lifecycle.Candidate, err error) {
-	offers = make([]*lifecycle.Candidate, len(fills))
-	if len(fills) == 0 {
-		return nil, nil
+// concernsAll reports whether a failed rental most likely fails for the other slots, too: because of the account, or
+// because their instances may belong to another state. The members that they replace would be destroyed for nothing.
+func (e *execution) concernsAll(change Change, err error) bool {
+	if _, notDestroyed := errors.AsType[NotDestroyed](err); notDestroyed {
+		return false
 	}
-	need := 0
-	if p.All {
-		need = len(fills)
+	_, aboveLimit := errors.AsType[spending.AboveBurnLimit](err)
+	_, unreadable := errors.AsType[spending.AccountUnreadable](err)
+	_, refused := errors.AsType[lifecycle.OfferRefused](err)
+	_, before := lifecycle.RentedBefore(err)
+	return aboveLimit || unreadable || refused && change.Destroys() || before && e.Owner.Seed.Chosen() ||
+		rental.IsInsufficientFunds(err) || rental.IsUnauthorized(err) || rental.IsForbidden(err)
+}
+
+// end ends the phase: nothing more is rented. With RollBack, the waits for instances end, too.
+func (e *execution) end(err error) {
+	if e.cause == nil {
+		e.cause = err
 	}
-	p.search.Restart(p.demand(fills).Existing)
-	var taken []lifecycle.Candidate
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		taken, err = p.search.Take(ctx, len(fills), need, wait)
-	}()
-	p.handleUntil(done, noSlot)
-	if !p.All && p.search.Wait > 0 && failure.KindOf(err) == failure.OffersUnreadable {
-		err = nil // the slots wait
+	e.search.End(e.cause)
+	if e.phase.RollBack {
+		e.cancel()
 	}
-	for i := range taken {
-		offers[i] = &taken[i]
-	}
-	return offers, err
 }

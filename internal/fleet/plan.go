@@ -30,52 +30,74 @@ func (a Action) Rents() bool { return a == Create || a == Replace || a == Update
 // Change is what an apply does with one slot, and why.
 type Change struct {
 	Action Action
-	// Member is the existing or lost member. It has only a slot if that is new.
+	// Member is the existing or missing member. It has only a slot if that is new.
 	Member
 }
 
 // Destroys reports whether the change destroys the instance of its member.
 func (c Change) Destroys() bool {
-	return !c.Lost() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
+	return !c.Missing() && (c.Action == Destroy || c.Action == Replace || c.Action == Update)
 }
 
-// Phase is a part of an apply. Its changes are made at the same time.
+// Phase is a part of an apply. The offers of its instances are chosen together.
 type Phase struct {
-	Changes []Change
+	// Steps are changes that are made at the same time. A step begins when the instances of the step before are rented:
+	// the first rental is a step, so that a refusal of the account costs one member and not all. The changes that rent
+	// nothing are the first step.
+	Steps [][]Change
 	// Strict: the phase begins only if everything before it succeeded, and its first failure ends it.
 	Strict bool
-	// All: if a change fails, what the others have rented is destroyed.
-	All bool
+	// RollBack: if a change fails, what the others have rented is destroyed.
+	RollBack bool
+}
+
+// changes returns the changes of all steps.
+func (p Phase) changes() []Change { return slices.Concat(p.Steps...) }
+
+// filtered returns the phase with the selected changes.
+func (p Phase) filtered(selected func(Change) bool) Phase {
+	p.Steps = inSteps(filter(p.changes(), selected))
+	return p
+}
+
+// inSteps returns the steps of a phase, none of which is empty. The rentals that replace a member are first.
+func inSteps(changes []Change) [][]Change {
+	moves := filter(changes, func(c Change) bool { return !c.Action.Rents() })
+	rentals := filter(changes, func(c Change) bool { return c.Action.Rents() })
+	slices.SortStableFunc(rentals, func(a, b Change) int { return cmp.Compare(b.presence(), a.presence()) })
+	first := min(1, len(rentals))
+	steps := [][]Change{moves, rentals[:first], rentals[first:]}
+	return slices.DeleteFunc(steps, func(step []Change) bool { return len(step) == 0 })
 }
 
 // Plan returns the phases that lead from the members to the description. It depends only on its arguments. An apply
-// first destroys the surplus, then moves existing members and fills the other slots. With All it fills slots only
-// when the existing members are in the desired state, because it would destroy the new members again otherwise. It
-// replaces members with old arguments last, when everything else is ready.
+// first destroys the surplus, then moves existing members and rents the missing ones. With All it rents only when the
+// existing members are in the desired state, because it would destroy the new members again otherwise. It replaces
+// members with old arguments last, when everything else is ready.
 func Plan(spec Spec, members []Member) []Phase {
 	changes := spec.changes(members)
 	of := func(actions ...Action) []Change {
 		return filter(changes, func(c Change) bool { return slices.Contains(actions, c.Action) })
 	}
-	moves, fills, updates := of(Start, Stop, Wait), of(Create, Replace), of(Update)
-	phases := []Phase{{Changes: of(Destroy)}}
+	moves, missing, updates := of(Start, Stop, Wait), of(Create, Replace), of(Update)
+	phases := []Phase{{Steps: inSteps(of(Destroy))}}
 	if spec.All {
-		phases = append(phases, Phase{Changes: moves}, Phase{Changes: fills, Strict: true, All: true})
+		phases = append(phases, Phase{Steps: inSteps(moves)}, Phase{Steps: inSteps(missing), Strict: true, RollBack: true})
 	} else {
-		phases = append(phases, Phase{Changes: append(moves, fills...)})
+		phases = append(phases, Phase{Steps: inSteps(append(moves, missing...))})
 	}
-	down := func(c Change) bool { return !c.ready(spec.State) }
+	down := func(c Change) bool { return !c.ready(spec.Target.State) }
 	updates = append(filter(updates, down), filter(updates, func(c Change) bool { return !down(c) })...)
 	for group := range slices.Chunk(updates, max(1, spec.MaxUnavailable)) {
-		phases = append(phases, Phase{Changes: group, Strict: true})
+		phases = append(phases, Phase{Steps: inSteps(group), Strict: true})
 	}
-	return slices.DeleteFunc(phases, func(p Phase) bool { return len(p.Changes) == 0 })
+	return slices.DeleteFunc(phases, func(p Phase) bool { return len(p.Steps) == 0 })
 }
 
 // Changes returns the changes of phases, sorted by slot.
 func Changes(phases []Phase) (changes []Change) {
 	for _, phase := range phases {
-		changes = append(changes, phase.Changes...)
+		changes = append(changes, phase.changes()...)
 	}
 	sortChanges(changes)
 	return changes
@@ -88,11 +110,11 @@ func filter(changes []Change, selected func(Change) bool) []Change {
 
 // changes returns the changes of all slots, sorted by slot. New members get the lowest free slots.
 func (s Spec) changes(members []Member) []Change {
-	lost := map[int]Member{} // with the generations of their slots
+	missing := map[int]Member{} // with the generations of their slots
 	var existing []Member
 	for _, m := range members {
-		if m.Lost() {
-			lost[m.Slot] = m
+		if m.Missing() {
+			missing[m.Slot] = m
 		} else {
 			existing = append(existing, m)
 		}
@@ -114,7 +136,7 @@ func (s Spec) changes(members []Member) []Change {
 			continue
 		}
 		used[slot] = true
-		m := lost[slot]
+		m := missing[slot]
 		m.Slot = slot
 		changes = append(changes, Change{Create, m})
 	}
@@ -143,7 +165,7 @@ func (s Spec) shrink(members []Member) (kept, dropped []Member) {
 // presence is 0 for a member without an instance, and highest for a protected member.
 func (m Member) presence() int {
 	switch {
-	case m.Lost():
+	case m.Missing():
 		return 0
 	case m.Protected:
 		return 2
@@ -151,13 +173,13 @@ func (m Member) presence() int {
 	return 1
 }
 
-// next returns the action for a member that stays, 0 for none.
+// next returns the action for a member that stays. Zero means none.
 func (s Spec) next(m Member) Action {
 	if m.Rejected {
 		return Replace
 	}
-	action := lifecycle.NextAction(m.Instance, s.State, s.OnOutbid)
-	if s.outdated(m) && action != lifecycle.ActionReplace && action != lifecycle.ActionGone {
+	action := lifecycle.NextAction(m.Instance, s.Target.State, s.Target.OnOutbid)
+	if s.outdated(m) && action != lifecycle.ActionReplace && action != lifecycle.ActionMissing {
 		return Update // whatever its status: another apply would have to replace it otherwise
 	}
 	switch action {
@@ -167,7 +189,7 @@ func (s Spec) next(m Member) Action {
 		return Start
 	case lifecycle.ActionStop:
 		return Stop
-	case lifecycle.ActionReplace, lifecycle.ActionGone:
+	case lifecycle.ActionReplace, lifecycle.ActionMissing:
 		return Replace
 	case lifecycle.ActionNone:
 	}
@@ -181,7 +203,7 @@ func (s Spec) next(m Member) Action {
 // the API can spell those of an imported or found member otherwise. It can return the default image of an imported
 // member that was created without one.
 func (s Spec) outdated(m Member) bool {
-	made, want := m.Order, s.Order
+	made, want := m.Request, s.Request
 	sameImage := made.Image == want.Image || rental.SameImage(made.Image, want.Image) ||
 		m.Imported() && want.Image == ""
 	return made.Template != "" && (!strings.EqualFold(made.Template, want.Template) || !sameImage) ||
@@ -190,10 +212,8 @@ func (s Spec) outdated(m Member) bool {
 
 // Demand returns the demand for the offers of new members, which join those that stay.
 func (s Spec) Demand(count int, stays []Member) market.Demand {
-	demand := market.Demand{
-		Queries: s.Queries, Count: count, Order: s.Order, MaxPriceKopH: s.MaxPriceKopH,
-		SameGPU: s.SameGPU, SameCountry: s.SameCountry, Wait: s.WaitForOffer, All: s.All,
-	}
+	demand := s.Offers
+	demand.Count, demand.Request, demand.MaxPriceKopH, demand.All = count, s.Request, s.Target.MaxPriceKopH, s.All
 	for _, member := range stays {
 		demand.Existing = append(demand.Existing, member.location())
 	}

@@ -20,20 +20,20 @@ func planText(phases []fleet.Phase) string {
 	var text []string
 	for _, phase := range phases {
 		var changes []string
-		for _, c := range phase.Changes {
+		for _, c := range slices.Concat(phase.Steps...) {
 			changes = append(changes, fmt.Sprintf("%s %d", actions[c.Action], c.Slot))
 		}
-		kind := map[[2]bool]string{{true, false}: "strict: ", {true, true}: "strict, all: "}[[2]bool{phase.Strict, phase.All}]
-		text = append(text, kind+strings.Join(changes, ", "))
+		kinds := map[[2]bool]string{{true, false}: "strict: ", {true, true}: "strict, all: "}
+		text = append(text, kinds[[2]bool{phase.Strict, phase.RollBack}]+strings.Join(changes, ", "))
 	}
 	return strings.Join(text, " | ")
 }
 
-// existing returns members with these statuses, in the slots 0, 1 and so on; an empty status is a lost member. The
+// existing returns members with these statuses, in the slots 0, 1 and so on; an empty status is a missing member. The
 // prices fall from slot to slot.
 func existing(statuses ...rental.InstanceStatus) (members []fleet.Member) {
 	for slot, status := range statuses {
-		m := fleet.Member{Slot: slot, Generation: 1, Order: spec(0).Order}
+		m := fleet.Member{Slot: slot, Generation: 1, Request: spec(0).Request}
 		if status != "" {
 			m.Instance = rental.Instance{ID: fmt.Sprint("ins_", slot), Status: status, Type: rental.OnDemand}
 			m.Instance.Price.RunningKopH = int64(1000 - 100*slot)
@@ -45,7 +45,7 @@ func existing(statuses ...rental.InstanceStatus) (members []fleet.Member) {
 
 func TestPlan(t *testing.T) {
 	type change = func(*fleet.Spec, []fleet.Member)
-	larger := func(s *fleet.Spec) { s.Order.DiskGB, s.MaxUnavailable = 40, 2 }
+	larger := func(s *fleet.Spec) { s.Request.DiskGB, s.MaxUnavailable = 40, 2 }
 	for name, test := range map[string]struct {
 		size     int
 		statuses []rental.InstanceStatus
@@ -59,16 +59,16 @@ func TestPlan(t *testing.T) {
 			"start 3, start 4, replace 1, create 2",
 		},
 		"outbid members are replaced": {
-			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidReplace },
-			"replace 0",
+			1, []rental.InstanceStatus{"outbid"},
+			func(s *fleet.Spec, _ []fleet.Member) { s.Target.OnOutbid = lifecycle.OutbidReplace }, "replace 0",
 		},
 		"outbid members are kept": {
-			1, []rental.InstanceStatus{"outbid"}, func(s *fleet.Spec, _ []fleet.Member) { s.OnOutbid = lifecycle.OutbidKeep },
-			"",
+			1, []rental.InstanceStatus{"outbid"},
+			func(s *fleet.Spec, _ []fleet.Member) { s.Target.OnOutbid = lifecycle.OutbidKeep }, "",
 		},
 		"a stop": {
 			2, []rental.InstanceStatus{"running", "starting"},
-			func(s *fleet.Spec, _ []fleet.Member) { s.State = rental.DesiredStopped }, "stop 0, wait 1",
+			func(s *fleet.Spec, _ []fleet.Member) { s.Target.State = rental.DesiredStopped }, "stop 0, wait 1",
 		},
 		"what was not ready in time": {
 			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].NotReady = true },
@@ -85,7 +85,7 @@ func TestPlan(t *testing.T) {
 		"smaller: the highest slots": {
 			1, []rental.InstanceStatus{"running", "running", "running"}, nil, "destroy 1, destroy 2",
 		},
-		"smaller: lost ones first": {2, []rental.InstanceStatus{"", "running", "running"}, nil, ""},
+		"smaller: missing ones first": {2, []rental.InstanceStatus{"", "running", "running"}, nil, ""},
 		"smaller: protected ones last": {
 			1, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Protected = true },
 			"destroy 0",
@@ -105,20 +105,20 @@ func TestPlan(t *testing.T) {
 		"arguments that are not known": {
 			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
 				larger(s)
-				m[0].Order = rental.InstanceCreate{}
+				m[0].Request = rental.InstanceCreate{}
 			}, "",
 		},
 		"another spelling of the image": {
 			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
-				s.Order.Image, m[0].Order.Image = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
+				s.Request.Image, m[0].Request.Image = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
 			}, "",
 		},
 		"the default image of an imported member": {
 			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) {
-				m[0].Order.Image, m[1].Order.Image, m[1].Generation = "ubuntu:24.04", "ubuntu:24.04", 0
+				m[0].Request.Image, m[1].Request.Image, m[1].Generation = "ubuntu:24.04", "ubuntu:24.04", 0
 			}, "strict: update 0",
 		},
-		"a lost slot of a smaller fleet": {1, []rental.InstanceStatus{"running", ""}, nil, ""},
+		"a missing slot of a smaller fleet": {1, []rental.InstanceStatus{"running", ""}, nil, ""},
 	} {
 		s, members := spec(test.size), existing(test.statuses...)
 		if test.change != nil {
@@ -136,7 +136,7 @@ func TestSpec_Demand(t *testing.T) {
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}
 	members[1].Instance.GPU.Slug, members[1].Instance.Country = "b", new("DE")
 	s := spec(4)
-	s.SameGPU, s.SameCountry = true, true
+	s.Offers.SameGPU, s.Offers.SameCountry = true, true
 	demand := s.Demand(2, members)
 	want := []market.Location{{GPU: "a", Country: "NL"}, {GPU: "b", Country: "DE"}}
 	if !slices.Equal(demand.Existing, want) || !demand.SameGPU || !demand.SameCountry {

@@ -14,16 +14,15 @@ import (
 // parallelReads is the number of parallel requests for single instances.
 const parallelReads = 8
 
-// Refresh reads the members. Those that are gone become lost: the API reports them as destroyed or not found. A new
-// instance that is not found stays as it was, because the API may not find it yet. notFound are all ids that the API
-// does not find.
+// Refresh reads the members. Those that the API reports as destroyed or not found become missing. A new instance that
+// is not found stays as it was, because the API may not find it yet. notFound are all ids that the API does not find.
 func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, notFound []string, err error) {
 	all = slices.Clone(members)
 	missing, errs := make([]bool, len(all)), make([]error, len(all))
 	var readers sync.WaitGroup
 	semaphore := make(chan struct{}, parallelReads)
 	for i := range all {
-		if all[i].Lost() {
+		if all[i].Missing() {
 			continue
 		}
 		readers.Go(func() { // one listing serves all but the first
@@ -54,21 +53,26 @@ func (e *Engine) Refresh(ctx context.Context, members []Member) (all []Member, n
 	return all, notFound, nil
 }
 
-// List returns the active instances that have the names of members of a fleet. It reads an instance whose name the list
-// omits, because it may be one; a name that is omitted each time counts as none. With an error it returns what could be
-// listed.
+// List returns the active instances that have the names of members of a fleet. An instance whose name the API omits
+// each time counts as one without a name. With an error it returns what could be listed.
 func (e *Engine) List(ctx context.Context, fleet string) ([]Member, error) {
+	instances, err := e.list(ctx)
+	return Named(instances, fleet), err
+}
+
+// list returns the instances. It reads those whose names the list omits.
+func (e *Engine) list(ctx context.Context) (instances []rental.Instance, err error) {
 	listing, err := e.Cache.Instances.List(ctx)
 	if listing == nil {
 		return nil, err
 	}
-	items := slices.Clone(listing.Items)
-	for i, inst := range items {
+	instances = slices.Clone(listing.Items)
+	for i, inst := range instances {
 		if inst.Omitted.Name {
-			items[i] = e.Lifecycle.Client.ReadOmitted(ctx, inst)
+			instances[i] = e.Lifecycle.Client.ReadOmitted(ctx, inst)
 		}
 	}
-	return Named(items, fleet), err
+	return instances, err
 }
 
 // Named returns the active instances that have the names of members of a fleet, in their order. Two of them can have

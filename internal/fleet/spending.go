@@ -1,9 +1,6 @@
 package fleet
 
 import (
-	"cmp"
-	"context"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -29,16 +26,4 @@ func Spending(changes []Change, candidates []lifecycle.Candidate) (sum spending.
 		}
 	}
 	return sum
-}
-
-// hold returns the comparison of the instance in a slot with the limit of the account; nil without a limit. A new
-// instance counts in place of the member.
-func (w slotContext) hold(member Member) spending.HoldFunc {
-	hold := w.Lifecycle.Account.Hold()
-	if hold == nil {
-		return nil
-	}
-	return func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-		return hold(ctx, cmp.Or(id, member.Instance.ID), kopH)
-	}
 }

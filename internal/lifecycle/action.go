@@ -21,19 +21,19 @@ const (
 	ActionWait    Action = "wait"    // it is changing, or in a status that this version does not know
 	ActionStart   Action = "start"   // it has to be started, or needs a new bid
 	ActionStop    Action = "stop"    // it has to be stopped
-	ActionReplace Action = "replace" // the instance is lost: only a replacement can reach the state
-	ActionGone    Action = "gone"    // it is destroyed, or about to be
+	ActionReplace Action = "replace" // it failed, or was outbid: only a replacement can reach the state
+	ActionMissing Action = "missing" // it is destroyed, or about to be
 )
 
 // NextAction returns the next action for an instance. It depends only on Status and DesiredState, and applies to an
 // instance for which this run has requested no start or stop.
 func NextAction(inst rental.Instance, wanted rental.DesiredState, onOutbid OutbidPolicy) Action {
 	if inst.DesiredState == rental.DesiredDestroyed {
-		return ActionGone
+		return ActionMissing
 	}
 	switch inst.Status {
 	case rental.StatusDestroying, rental.StatusDestroyed:
-		return ActionGone
+		return ActionMissing
 	case rental.StatusFailed:
 		return ActionReplace
 	case rental.StatusRunning:

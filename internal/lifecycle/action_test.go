@@ -11,9 +11,9 @@ import (
 // restart, keep and replace, then wanted stopped with the same three. An asterisk is any
 // value. The first line that matches counts.
 const nextActions = `
-*            destroyed  gone    gone    gone       gone    gone    gone
-destroying   *          gone    gone    gone       gone    gone    gone
-destroyed    *          gone    gone    gone       gone    gone    gone
+*            destroyed  missing missing missing    missing missing missing
+destroying   *          missing missing missing    missing missing missing
+destroyed    *          missing missing missing    missing missing missing
 creating     *          wait    wait    wait       wait    wait    wait
 starting     *          wait    wait    wait       wait    wait    wait
 stopping     *          wait    wait    wait       wait    wait    wait

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -68,14 +67,14 @@ func cuts(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedE
 
 // The same request is repeated until its outcome is known. A refusal decides it, unless a request whose response was
 // lost may still be carried out.
-func TestCreateOnce(t *testing.T) {
+func TestRequest(t *testing.T) {
 	wrongPair := func(req *http.Request) (*http.Response, error) {
 		return rentaltest.JSONResponse(req, http.StatusConflict, rentaltest.Failure(http.StatusPaymentRequired))
 	}
 	poor, unauthorized, unavailable := refuses(402), refuses(401), refuses(503)
 	for name, test := range map[string]struct {
 		service responses
-		want    string // the id, the code of the refusal, or "unknown"
+		want    string // the id, the code of the refusal, or "OutcomeUnknown"
 	}{
 		"refused":                             {responses{poor}, rental.CodeInsufficientFunds},
 		"cut, then refused for good":          {responses{cuts, poor}, rental.CodeInsufficientFunds},
@@ -85,21 +84,21 @@ func TestCreateOnce(t *testing.T) {
 		"502, refused, but there":             {responses{foreign(502), poor, replays}, "ins_1"},
 		"wrong pair, but there":               {responses{wrongPair, replays}, "ins_1"},
 		"foreign 404, but there":              {responses{foreign(404), replays}, "ins_1"},
-		"foreign 404 every time":              {responses{foreign(404)}, "unknown"},
-		"503, then the key is revoked":        {responses{unavailable, unauthorized}, "unknown"},
+		"foreign 404 every time":              {responses{foreign(404)}, "OutcomeUnknown"},
+		"503, then the key is revoked":        {responses{unavailable, unauthorized}, "OutcomeUnknown"},
 		"cut again and again, then there":     {responses{cuts, cuts, unavailable, cuts, replays}, "ins_1"},
 		"too late, refused, but there":        {responses{tooLate, poor, replays}, "ins_1"},
 		"too late, cut, refused, but there":   {responses{tooLate, cuts, poor, replays}, "ins_1"},
 		"too late, refused for good":          {responses{tooLate, poor, poor}, rental.CodeInsufficientFunds},
-		"cut, then the key is revoked":        {responses{cuts, unauthorized}, "unknown"},
+		"cut, then the key is revoked":        {responses{cuts, unauthorized}, "OutcomeUnknown"},
 		"the key is revoked from the start":   {responses{unauthorized}, rental.CodeUnauthorized},
-		"never a response until the deadline": {responses{cuts}, "unknown"},
+		"never a response until the deadline": {responses{cuts}, "OutcomeUnknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, c := newCreation(t, test.service.service(offerAt100), 8*rental.DefaultRequestTimeout)
-				inst, _, err := c.createOnce(ctx, "off_1")
-				got := inst.ID
+				rented, _, err := c.request(ctx, &Candidate{Offer: rental.Offer{ID: "off_1"}})
+				got := rented.ID
 				if err != nil {
 					got = codeOf(err)
 				}
@@ -112,41 +111,15 @@ func TestCreateOnce(t *testing.T) {
 }
 
 func codeOf(err error) string {
-	if failure.KindOf(err) == failure.OutcomeUnknown {
-		return "unknown"
+	e, _ := errors.AsType[*rental.Error](err)
+	if errorName(err) == "OutcomeUnknown" || e == nil {
+		return errorName(err)
 	}
-	if e, ok := errors.AsType[*rental.Error](err); ok {
-		return e.Code
-	}
-	return err.Error()
-}
-
-// If the price rises above the cap after a response was lost, the repetition cannot rent the offer. Only a 404 of it
-// shows that the first request has rented nothing.
-func TestCreateOnce_PriceRisesAboveCap(t *testing.T) {
-	for name, test := range map[string]struct {
-		repetition transport
-		want       failure.Kind // empty: an instance
-	}{
-		"rented":         {replays, ""},
-		"nothing rented": {refuses(404), failure.AboveLimit},
-		"no funds":       {refuses(402), failure.OutcomeUnknown},
-		"conflict":       {refuses(409), failure.OutcomeUnknown},
-		"invalid":        {refuses(422), failure.OutcomeUnknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, c := newCreation(t, responses{cuts, test.repetition}.service(offerAt200), time.Hour)
-				if inst, _, err := c.createOnce(ctx, "off_1"); failure.KindOf(err) != test.want {
-					t.Errorf("got %s, %v", inst.ID, err)
-				}
-			})
-		})
-	}
+	return e.Code
 }
 
 // A response that a repetition is not likely to improve ends the creation soon.
-func TestCreateOnce_ForeignResponses(t *testing.T) {
+func TestRequest_ForeignResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		service := responses{func(req *http.Request) (*http.Response, error) {
@@ -154,7 +127,8 @@ func TestCreateOnce_ForeignResponses(t *testing.T) {
 			return foreign(http.StatusForbidden)(req)
 		}}
 		ctx, c := newCreation(t, service.service(offerAt100), time.Hour)
-		if _, _, err := c.createOnce(ctx, "off_1"); codeOf(err) != "unknown" || asked != maxUnreadable {
+		offer := Candidate{Offer: rental.Offer{ID: "off_1"}}
+		if _, _, err := c.request(ctx, &offer); errorName(err) != "OutcomeUnknown" || asked != maxUnreadable {
 			t.Errorf("%v after %d requests, want an unknown outcome after %d", err, asked, maxUnreadable)
 		}
 	})
@@ -162,7 +136,7 @@ func TestCreateOnce_ForeignResponses(t *testing.T) {
 
 // An interruption ends a creation at once, unless a request was sent and not answered. The outcome is unknown only if a
 // response was lost.
-func TestFill_Interrupted(t *testing.T) {
+func TestRent_Interrupted(t *testing.T) {
 	limited := transport(func(req *http.Request) (*http.Response, error) {
 		resp, err := refuses(http.StatusTooManyRequests)(req)
 		resp.Header.Set("Retry-After", "60")
@@ -179,16 +153,15 @@ func TestFill_Interrupted(t *testing.T) {
 	const interruption = 10 * time.Second
 	for name, test := range map[string]struct {
 		responses responses
-		want      failure.Kind
+		want      string
 		took      time.Duration
-		rented    bool
 	}{
-		"during a 429":              {responses{limited}, failure.Interrupted, interruption, false},
-		"after a lost response":     {responses{cuts, limited}, failure.OutcomeUnknown, interruption, false},
-		"in flight, rented":         {responses{slow(replays)}, failure.Interrupted, 15 * time.Second, true},
-		"in flight, refused":        {responses{slow(refuses(409))}, failure.OfferRefused, 15 * time.Second, false},
-		"in flight, 503":            {responses{slow(refuses(503))}, failure.OutcomeUnknown, 15 * time.Second, false},
-		"in flight, never answered": {responses{tooLate}, failure.OutcomeUnknown, 16 * time.Second, false},
+		"during a 429":              {responses{limited}, "Interrupted", interruption},
+		"after a lost response":     {responses{cuts, limited}, "OutcomeUnknown", interruption},
+		"in flight, rented":         {responses{slow(replays)}, "", 15 * time.Second},
+		"in flight, refused":        {responses{slow(refuses(409))}, "OfferRefused", 15 * time.Second},
+		"in flight, 503":            {responses{slow(refuses(503))}, "OutcomeUnknown", 15 * time.Second},
+		"in flight, never answered": {responses{tooLate}, "OutcomeUnknown", 16 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -196,11 +169,11 @@ func TestFill_Interrupted(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				time.AfterFunc(interruption, interrupt)
 				began := time.Now()
-				rented, err := c.manager.Fill(ctx, c.Order, offerAt("off_1", 100))
-				if took := time.Since(began); failure.KindOf(err) != test.want || took != test.took {
+				rented, err := c.manager.Rent(ctx, c.order, offerAt("off_1", 100))
+				if took := time.Since(began); errorName(err) != test.want || took != test.took {
 					t.Errorf("after %s: %v", took, err)
 				}
-				if (rented.ID != "") != test.rented {
+				if (rented.ID != "") != (test.want == "") {
 					t.Errorf("rented %q", rented.ID)
 				}
 			})
@@ -221,9 +194,8 @@ func newCreation(
 	}
 	_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
 	order := Order{
-		Seed: FleetSeed("train/1"), InstanceCreate: rental.InstanceCreate{Type: rental.OnDemand},
+		Seed: FleetSeed("train/1"), Request: rental.InstanceCreate{Type: rental.OnDemand}, MaxPriceKopH: 100,
 	}
-	order.Target.MaxPriceKopH = 100
 	manager := newManager(client)
 	manager.PollInterval = time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -243,30 +215,30 @@ const (
 // After a refusal the offer is read: its price may have changed, or it is the reason.
 func TestRent_Refused(t *testing.T) {
 	conflict := refuses(409)
-	refused, free, gone := failure.OfferRefused, failure.Available, failure.NotAvailable
 	for name, test := range map[string]struct {
-		offer        string // after the refusal
-		responses    responses
-		kind         failure.Kind // empty: an instance
-		availability failure.Availability
+		offer      string // after the refusal
+		responses  responses
+		want       string // empty: an instance
+		afterwards Availability
 	}{
 		"the price has changed":     {offerAt90, responses{conflict, replays}, "", 0},
-		"it changes each time":      {offerAt90, responses{conflict}, refused, free},
-		"the price rose above":      {offerAt200, responses{conflict}, failure.AboveLimit, 0},
-		"the price is the same":     {offerAt100, responses{conflict}, refused, free},
-		"not available":             {offerNotAvailable, responses{conflict}, refused, gone},
-		"not readable":              {"", responses{conflict}, refused, failure.AvailabilityUnknown},
-		"its disk is too small":     {offerAt100, responses{refuses(422)}, refused, free},
-		"a 404, but it is listed":   {offerAt100, responses{refuses(404)}, refused, free},
-		"another refusal":           {offerAt100, responses{refuses(402)}, "", 0},
-		"an unknown outcome, a 409": {offerAt90, responses{cuts, conflict}, failure.OutcomeUnknown, 0},
+		"it changes each time":      {offerAt90, responses{conflict}, "OfferRefused", Available},
+		"the price rose above":      {offerAt200, responses{conflict}, "OfferAboveCap", 0},
+		"the price is the same":     {offerAt100, responses{conflict}, "OfferRefused", Available},
+		"not available":             {offerNotAvailable, responses{conflict}, "OfferRefused", NotAvailable},
+		"not readable":              {"", responses{conflict}, "OfferRefused", AvailabilityUnknown},
+		"its disk is too small":     {offerAt100, responses{refuses(422)}, "OfferRefused", Available},
+		"a 404, but it is listed":   {offerAt90, responses{refuses(404), replays}, "OfferRefused", Available},
+		"another refusal":           {offerAt100, responses{refuses(402)}, "Error", 0},
+		"an unknown outcome, a 409": {offerAt90, responses{cuts, conflict}, "OutcomeUnknown", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, c := newCreation(t, test.responses.service(test.offer), 20*time.Second)
-				rented, err := c.rent(ctx, offerAt("off_1", 100))
-				if e := failure.As(err); e.Kind != test.kind || e.Availability != test.availability {
-					t.Errorf("got %s, %v", rented.ID, err)
+				rented, err := c.manager.Rent(ctx, c.order, offerAt("off_1", 100))
+				refused, _ := errors.AsType[OfferRefused](err)
+				if errorName(err) != test.want || refused.Afterwards != test.afterwards || (rented.ID != "") != (err == nil) {
+					t.Errorf("got %q, %v", rented.ID, err)
 				}
 			})
 		})

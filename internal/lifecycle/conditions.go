@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -24,7 +23,7 @@ import (
 type Conditions struct {
 	SSHReachable  bool           // its SSH server sends a banner
 	URLsReachable bool           // each of its web pages answers with a status below 500
-	LogPattern    *regexp.Regexp // matches a line of its startup log; nil for no condition
+	LogPattern    *regexp.Regexp // matches a line of its startup log; nil if there is no such condition
 }
 
 const (
@@ -52,18 +51,18 @@ func newNetwork() network {
 
 // meetsConditions reports whether a running instance meets the conditions of the target.
 func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) bool {
-	var checks []func() failure.Missing
+	var checks []func() Unmet
 	add := func(demanded bool, name string, check func(context.Context, rental.Instance) error) {
 		if demanded && !slices.Contains(c.met, name) {
-			checks = append(checks, func() failure.Missing {
-				return failure.Missing{Condition: name, Err: check(ctx, inst)}
+			checks = append(checks, func() Unmet {
+				return Unmet{Condition: name, Err: check(ctx, inst)}
 			})
 		}
 	}
-	add(c.Ready.SSHReachable, "ssh_reachable", c.manager.network.checkSSH)
-	add(c.Ready.URLsReachable, "urls_reachable", c.checkURLs)
-	add(c.Ready.LogPattern != nil, "log_pattern", c.checkLog)
-	results := make([]failure.Missing, len(checks))
+	add(c.target.Ready.SSHReachable, "ssh_reachable", c.manager.network.checkSSH)
+	add(c.target.Ready.URLsReachable, "urls_reachable", c.checkURLs)
+	add(c.target.Ready.LogPattern != nil, "log_pattern", c.checkLog)
+	results := make([]Unmet, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
 		all.Go(func() { results[i] = check() })
@@ -71,18 +70,18 @@ func (c *converger) meetsConditions(ctx context.Context, inst rental.Instance) b
 	all.Wait()
 	// A connection times out at the deadline of its context, which can be a moment before the context is done.
 	deadline, ok := ctx.Deadline()
-	if cutOff := ctx.Err() != nil || ok && !time.Now().Before(deadline); cutOff && c.missing != nil {
+	if cutOff := ctx.Err() != nil || ok && !time.Now().Before(deadline); cutOff && c.unmet != nil {
 		return false // keep the results of the last checks
 	}
-	c.missing = nil
+	c.unmet = nil
 	for _, result := range results {
 		if result.Err == nil {
 			c.met = append(c.met, result.Condition)
 		} else {
-			c.missing = append(c.missing, result)
+			c.unmet = append(c.unmet, result)
 		}
 	}
-	return len(c.missing) == 0
+	return len(c.unmet) == 0
 }
 
 // checkSSH connects to the SSH server of an instance and reads its version.
@@ -155,13 +154,13 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 	if c.logErr == nil {
 		c.logErr = errors.New("the log was not read yet")
 	}
-	if time.Since(c.logRead) < logIntervals*c.manager.PollInterval || !c.manager.logs.take(c.manager.PollInterval) {
+	if time.Since(c.logRead) < logIntervals*c.manager.PollInterval || !c.manager.logs.Allow() {
 		return c.logErr
 	}
 	c.logRead = time.Now()
 	// Retries would delay the next observation of the instance, and exceed the budget.
 	lines, err := c.manager.Client.WithoutRetries().GetInstanceLogs(ctx, inst.ID, logTail)
-	matches := func(line string) bool { return c.Ready.LogPattern.MatchString(strings.TrimRight(line, "\r\n")) }
+	matches := func(line string) bool { return c.target.Ready.LogPattern.MatchString(strings.TrimRight(line, "\r\n")) }
 	switch {
 	case err != nil:
 		c.logErr = fmt.Errorf("the log cannot be read: %w", err)
@@ -176,30 +175,8 @@ func (c *converger) checkLog(ctx context.Context, inst rental.Instance) error {
 const (
 	// logIntervals is the time between two reads of the log of one instance, in poll intervals.
 	logIntervals = 6
-	// logsPerInterval is the number of logs that all waits read in that time: 30 in a minute by default, a quarter of the
-	// request limit.
-	logsPerInterval = 15
-	// usualPollInterval is the poll interval for which that holds. A shorter one allows fewer logs in its shorter time.
-	usualPollInterval = 5 * time.Second
+	// logsPerSecond is the number of logs that all waits read, a quarter of the request limit, and logBurst how many at
+	// once.
+	logsPerSecond = 0.5
+	logBurst      = 15
 )
-
-// logBudget is a token bucket for the reads of logs by all waits. The zero value is full.
-type logBudget struct {
-	mu    sync.Mutex
-	used  float64 // tokens
-	since time.Time
-}
-
-// take reports whether a log may be read now.
-func (b *logBudget) take(pollInterval time.Duration) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	size := max(1, logsPerInterval*float64(min(pollInterval, usualPollInterval))/float64(usualPollInterval))
-	restored := size * float64(time.Since(b.since)) / float64(logIntervals*pollInterval)
-	b.used, b.since = max(0, b.used-restored), time.Now()
-	if b.used+1 > size {
-		return false
-	}
-	b.used++
-	return true
-}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -64,8 +63,8 @@ func newRunning() *service {
 func TestConverge_OmittedURLs(t *testing.T) {
 	for _, expected := range []bool{true, false} {
 		rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-			c := &converger{manager: withNetwork(client, &fakeNetwork{status: 503}), Target: running(OutbidKeep)}
-			c.addresses, c.Ready.URLsReachable = &addresses{ssh: true, urls: expected}, true
+			c := &converger{manager: withNetwork(client, &fakeNetwork{status: 503}), target: running(OutbidKeep)}
+			c.addresses, c.target.Ready.URLsReachable = &addresses{ssh: true, urls: expected}, true
 			inst := s.Inst
 			inst.URLs, inst.Omitted.URLs = nil, true
 			if met := c.meetsConditions(t.Context(), inst); met == expected {
@@ -84,27 +83,27 @@ func TestConverge_Conditions(t *testing.T) {
 		banner     string
 		status     int
 		log        string
-		missing    string // names of the conditions
+		unmet      string // names of the conditions
 		text       string // part of an error
 	}{
 		"nothing demanded":     {conditions: Conditions{}},
 		"all met":              {conditions: all, banner: version, status: 404, log: "READY"},
 		"lines before version": {conditions: Conditions{SSHReachable: true}, banner: "welcome\r\n" + version},
-		"connection refused":   {conditions: all, status: 200, log: "READY", missing: "ssh_reachable", text: "refused"},
+		"connection refused":   {conditions: all, status: 200, log: "READY", unmet: "ssh_reachable", text: "refused"},
 		"no SSH server": {
 			conditions: Conditions{SSHReachable: true}, banner: "220 smtp\r\n",
-			missing: "ssh_reachable", text: "no SSH version",
+			unmet: "ssh_reachable", text: "no SSH version",
 		},
 		"page fails": {
 			conditions: all, banner: version, status: 500, log: "READY",
-			missing: "urls_reachable", text: "Jupyter: the page answers with status 500",
+			unmet: "urls_reachable", text: "Jupyter: the page answers with status 500",
 		},
 		"no line matches": {
 			conditions: all, banner: version, status: 200, log: "not READY",
-			missing: "log_pattern", text: "none of the last 1 lines matches the pattern",
+			unmet: "log_pattern", text: "none of the last 1 lines matches the pattern",
 		},
 		"line with a carriage return": {conditions: Conditions{LogPattern: all.LogPattern}, log: "READY\r"},
-		"nothing met":                 {conditions: all, missing: "ssh_reachable urls_reachable log_pattern"},
+		"nothing met":                 {conditions: all, unmet: "ssh_reachable urls_reachable log_pattern"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
@@ -114,14 +113,15 @@ func TestConverge_Conditions(t *testing.T) {
 				defer cancel()
 				target := running(OutbidKeep)
 				target.Ready = test.conditions
-				_, _, err := manager.Converge(ctx, s.Inst, target)
-				missing, text := "", ""
-				for _, m := range failure.As(err).Missing {
-					missing = strings.TrimSpace(missing + " " + m.Condition)
-					text += m.Err.Error()
+				_, err := manager.Converge(ctx, s.Inst, target)
+				unmet, text := "", ""
+				notReady, _ := errors.AsType[NotReady](err)
+				for _, u := range notReady.Unmet {
+					unmet = strings.TrimSpace(unmet + " " + u.Condition)
+					text += u.Err.Error()
 				}
-				if missing != test.missing || (err == nil) != (missing == "") || !strings.Contains(text, test.text) {
-					t.Errorf("missing %q, %v: %s", missing, err, text)
+				if unmet != test.unmet || (err == nil) != (unmet == "") || !strings.Contains(text, test.text) {
+					t.Errorf("unmet %q, %v: %s", unmet, err, text)
 				}
 			})
 		})
@@ -133,7 +133,7 @@ func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		fake, target := &fakeNetwork{status: http.StatusFound}, running(OutbidKeep)
 		target.Ready = Conditions{URLsReachable: true}
-		if _, _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target); err != nil {
+		if _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target); err != nil {
 			t.Fatal(err)
 		}
 		if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
@@ -148,7 +148,7 @@ func TestConverge_ConditionMetLater(t *testing.T) {
 		began, target := time.Now(), running(OutbidKeep)
 		target.Ready = Conditions{SSHReachable: true}
 		fake := &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: began.Add(5 * time.Minute)}
-		_, _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target)
+		_, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target)
 		if took := time.Since(began); err != nil || took < 5*time.Minute || took > 6*time.Minute {
 			t.Errorf("it took %s, %v", took, err)
 		}
@@ -165,10 +165,10 @@ func TestLogBudget(t *testing.T) {
 		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		var all sync.WaitGroup
 		for range 50 {
-			all.Go(func() { _, _, _ = manager.Converge(ctx, s.Inst, target) }) //nolint:errcheck // it times out
+			all.Go(func() { _, _ = manager.Converge(ctx, s.Inst, target) }) //nolint:errcheck // it times out
 		}
 		all.Wait()
-		if s.LogReads > 10*30+logsPerInterval || s.LogReads < 10*25 {
+		if s.LogReads > 10*30+logBurst || s.LogReads < 10*25 {
 			t.Errorf("%d logs were read in ten minutes", s.LogReads)
 		}
 	})
@@ -182,9 +182,9 @@ func TestConverge_LogUnavailable(t *testing.T) {
 		target := running(OutbidKeep)
 		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		began := time.Now()
-		_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
+		_, err := newManager(client).Converge(t.Context(), s.Inst, target)
 		took := time.Since(began)
-		if failure.KindOf(err) != failure.NeedsReplacement || took > 10*time.Minute+35*time.Second {
+		if errorName(err) != "NeedsReplacement" || took > 10*time.Minute+35*time.Second {
 			t.Errorf("the failure was observed after %s: %v", took, err)
 		}
 		if s.LogReads > 2*10+2 {
@@ -202,13 +202,13 @@ func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
 func TestConverge_ChecksCutOff(t *testing.T) {
 	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
 		fake := &fakeNetwork{banner: "220 smtp\r\n"}
-		c := &converger{manager: withNetwork(client, fake), Target: running(OutbidKeep)}
-		c.Ready.SSHReachable = true
+		c := &converger{manager: withNetwork(client, fake), target: running(OutbidKeep)}
+		c.target.Ready.SSHReachable = true
 		c.meetsConditions(t.Context(), s.Inst)
 		fake.banner = "" // a connection fails
 		c.meetsConditions(lateContext{t.Context()}, s.Inst)
-		if len(c.missing) != 1 || !strings.Contains(c.missing[0].Err.Error(), "no SSH version") {
-			t.Errorf("missing %v", c.missing)
+		if len(c.unmet) != 1 || !strings.Contains(c.unmet[0].Err.Error(), "no SSH version") {
+			t.Errorf("unmet %v", c.unmet)
 		}
 	})
 }

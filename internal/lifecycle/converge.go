@@ -1,40 +1,36 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-// Target is the desired state of an instance, with the limits and callbacks of the way there.
+// Target is the desired state of an instance, and the limits on the way there.
 type Target struct {
 	State    rental.DesiredState // running or stopped
 	OnOutbid OutbidPolicy
-	// MaxPriceKopH is the highest price of a start without the disk, in kopecks per hour; 0 for no cap.
+	// MaxPriceKopH is the highest price of a start without the disk, in kopecks per hour. Zero means no cap.
 	MaxPriceKopH int64
-	// OfferID is the offer that the instance was rented from, for the price of a new bid; empty if it is unknown.
+	// OfferID is the offer that an existing instance was rented from, for the price of a new bid; empty if it is unknown.
 	OfferID string
 	// Template is the slug of the template if the API does not return it; empty if it is unknown.
 	Template string
 	// Ready are the conditions of a running instance, in addition to its addresses.
 	Ready Conditions
-	// CreatedAt is when the instance was created, by the clock of the API; zero if that is unknown. The API may not find a
-	// new instance at first.
+	// CreatedAt is when an existing instance was created, by the clock of the API; zero if that is unknown. The API may
+	// not find a new instance at first.
 	CreatedAt time.Time
-
-	// Hold is called before each start with the price of the instance afterwards, as far as it is known. An error ends the
-	// wait and is returned unchanged. A nil Hold allows every start.
-	Hold spending.HoldFunc
-	// Observed is called with an instance that has not reached the desired state; nil for nothing.
-	Observed func(inst rental.Instance)
+	// Progress is called with each observation of an instance that has not reached the desired state. It can be nil.
+	Progress func(inst rental.Instance)
 }
 
-// Outcome is how a successful wait ended.
-type Outcome struct {
+// Converged is the last observation of an instance, and how the wait ended.
+type Converged struct {
+	rental.Instance
 	// Requested reports whether a start or stop was requested.
 	Requested bool
 	// NoSSH is true for a running instance without the SSH address that its template provides.
@@ -43,28 +39,49 @@ type Outcome struct {
 
 // Converge moves an instance to its desired state and waits until it is there; a running instance must also be ready to
 // use. inst is the latest observation of the instance. Converge returns the last observation, even with an error.
-// Errors are of type *failure.Error or *rental.Error.
-func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (rental.Instance, Outcome, error) {
-	c := &converger{manager: m, Target: target}
-	inst, err := c.run(ctx, inst)
-	return inst, c.outcome(), err
+func (m *Manager) Converge(ctx context.Context, inst rental.Instance, target Target) (Converged, error) {
+	return m.converge(ctx, &converger{manager: m, target: target}, inst)
+}
+
+// ConvergeRented is Converge for an instance that Rent or Find returned. It compares the instance with its order, and
+// destroys one that costs too much or is not as ordered, or stops it if this creation may not have rented it. The error
+// is then Rejected.
+func (m *Manager) ConvergeRented(ctx context.Context, rented Rented, target Target) (Converged, error) {
+	if target.CreatedAt = rented.CreatedAt; !rented.Recovered || target.CreatedAt.IsZero() {
+		target.CreatedAt = m.Client.Now()
+	}
+	c := &converger{manager: m, target: target, rented: &rented}
+	if offer := rented.Candidate; offer != nil {
+		c.target.OfferID, c.allowedKopH = offer.Offer.ID, offer.KopH
+	}
+	return m.converge(ctx, c, rented.Instance)
+}
+
+func (m *Manager) converge(ctx context.Context, c *converger, inst rental.Instance) (Converged, error) {
+	err := c.wait(ctx, &inst)
+	if err != nil && ctx.Err() != nil {
+		err = c.afterInterruption(ctx, &inst, err)
+	}
+	if c.tooExpensive != nil {
+		err = c.afterStop(err)
+	}
+	return Converged{Instance: inst, Requested: c.last != nil, NoSSH: c.noSSH}, err
 }
 
 // converger moves one instance to a state.
 type converger struct {
-	Target
+	target  Target
 	manager *Manager
+	rented  *Rented // nil for an instance that existed before
 
-	// accept is called with every observation of a new instance. An error means that the instance must not run.
-	accept   func(ctx context.Context, inst rental.Instance) *failure.Error
-	rejected *failure.Error // the error of accept
-
-	seen     bool           // a request has found the instance
-	last     *request       // the last start or stop; nil if none was requested
-	starts   int            // requested starts
-	heldKopH int64          // the price for which Hold allowed the instance
-	stops    int            // requested stops
-	aboveCap *failure.Error // a start cost more than a limit, so the instance is being stopped
+	seen   bool     // a request has found the instance
+	last   *request // the last start or stop; nil if none was requested
+	starts int      // requested starts
+	stops  int      // requested stops
+	// allowedKopH is the price that the burn limit has allowed.
+	allowedKopH int64
+	// tooExpensive is why a start cost more than a limit, so that the instance is being stopped.
+	tooExpensive error
 	// readError is the error of the last read, or why the price could not be compared with the limits after it; nil if
 	// both succeeded.
 	readError error
@@ -72,49 +89,62 @@ type converger struct {
 	readiness
 }
 
-func (c *converger) outcome() Outcome { return Outcome{Requested: c.last != nil, NoSSH: c.noSSH} }
-
-func (c *converger) run(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
-	inst, err := c.wait(ctx, inst)
-	if err != nil && ctx.Err() != nil {
-		err = c.checkAfterInterruption(ctx, &inst, err)
+// afterStop returns the error for an instance that was started above a limit. err is that of the wait for the stop.
+func (c *converger) afterStop(err error) error {
+	_, missing := errors.AsType[Missing](err)
+	_, failed := errors.AsType[NeedsReplacement](err)
+	if err == nil || missing || failed || errors.Is(err, errStopped) {
+		return StoppedAgain{c.tooExpensive}
 	}
-	priced := c.aboveCap != nil || failure.KindOf(err) == failure.AboveLimit || c.rejected != nil
-	if err != nil && ctx.Err() != nil && !priced {
-		err = &failure.Error{
-			Kind: failure.Interrupted, Wanted: c.State, Err: ctx.Err(), Last: c.lastReadError(), Missing: c.missing,
-		}
-	}
-	if c.aboveCap == nil {
-		return inst, err
-	}
-	kind := failure.KindOf(err)
-	if err != nil && !errors.Is(err, c.aboveCap) && kind != failure.Gone && kind != failure.NeedsReplacement {
-		c.aboveCap.Removal, c.aboveCap.Err = failure.NotRemoved, err
-	}
-	return inst, c.aboveCap
+	return StillRunning{Reason: c.tooExpensive, Err: err}
 }
 
+// errStopped ends a wait whose instance was started above a limit and whose stop the API has accepted.
+var errStopped = errors.New("stopped")
+
 // wait returns when the instance has reached the desired state, or cannot reach it.
-func (c *converger) wait(ctx context.Context, inst rental.Instance) (rental.Instance, error) {
-	if done, err := c.advance(ctx, &inst); done || err != nil {
-		return inst, err
+func (c *converger) wait(ctx context.Context, inst *rental.Instance) error {
+	if done, err := c.advance(ctx, inst); done || err != nil {
+		return err
 	}
 	check := func(ctx context.Context, seen rental.Instance, err error) (bool, error) {
 		switch {
 		case err == nil:
-			c.readError, inst, c.seen = nil, seen, true
-			return c.advance(ctx, &inst)
+			c.readError, *inst, c.seen = nil, seen, true
+			return c.advance(ctx, inst)
 		case rental.IsNotFound(err) && !c.mayAppear():
-			return false, c.failure(failure.Gone)
+			return false, Missing{}
 		case (!rental.IsDefinitive(err) || rental.IsNotFound(err)) && ctx.Err() == nil:
 			c.readError = err // the instance is billed whether or not the API responds now
 			return false, nil
 		}
 		return false, err
 	}
-	err := c.manager.wait(ctx, inst.ID, false, c.pause(), check)
-	return inst, err
+	return c.manager.wait(ctx, inst.ID, false, c.pause(), check)
+}
+
+// afterInterruption returns the error of a wait that ended with ctx. It checks the price once more after a start: the
+// responses before the interruption can contain the old one, and nothing observes the instance again.
+func (c *converger) afterInterruption(ctx context.Context, inst *rental.Instance, err error) error {
+	_, rejected := errors.AsType[Rejected](err)
+	if rejected || c.tooExpensive != nil {
+		return err
+	}
+	if c.starts > 0 && c.last != nil && c.isLimited() {
+		detached, stop := rental.Detached(ctx)
+		defer stop()
+		if seen, readErr := c.manager.Client.GetInstance(detached, inst.ID); readErr == nil {
+			*inst = seen
+			c.last.observe(seen)
+			if stopErr := c.checkPriceAfterStart(detached, inst); c.tooExpensive != nil {
+				return cmp.Or(stopErr, err)
+			}
+		}
+	}
+	if isLimit(err) {
+		return err
+	}
+	return NotReady{Err: ctx.Err(), LastRead: c.lastReadError(), Unmet: c.unmet}
 }
 
 // pause returns growing pauses, which begin again after each start or stop.
@@ -134,10 +164,8 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if c.last != nil {
 		c.last.observe(*inst)
 	}
-	if c.accept != nil {
-		if c.rejected = c.accept(ctx, *inst); c.rejected != nil {
-			return false, c.rejected
-		}
+	if reason := c.checkTerms(ctx, *inst); reason != nil {
+		return false, c.remove(ctx, inst, reason)
 	}
 	if err := c.checkPriceAfterStart(ctx, inst); err != nil {
 		return false, err
@@ -149,8 +177,8 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	if next == ActionNone && c.readError == nil && c.isReady(ctx, *inst) {
 		return true, nil
 	}
-	if c.Observed != nil {
-		c.Observed(*inst)
+	if c.target.Progress != nil {
+		c.target.Progress(*inst)
 	}
 	switch next {
 	case ActionStart:
@@ -158,9 +186,9 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 	case ActionStop:
 		return false, c.stop(ctx, inst)
 	case ActionReplace:
-		return false, c.failure(failure.NeedsReplacement)
-	case ActionGone:
-		return false, c.failure(failure.Gone)
+		return false, NeedsReplacement{}
+	case ActionMissing:
+		return false, Missing{}
 	case ActionNone, ActionWait:
 	}
 	return false, nil
@@ -168,7 +196,7 @@ func (c *converger) advance(ctx context.Context, inst *rental.Instance) (done bo
 
 // next returns the next action, or an error if no action helps.
 func (c *converger) next(inst rental.Instance) (Action, error) {
-	next := NextAction(inst, c.State, c.OnOutbid)
+	next := NextAction(inst, c.target.State, c.target.OnOutbid)
 	if c.last == nil || next != ActionStart && next != ActionStop {
 		return next, nil
 	}
@@ -180,7 +208,7 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	return c.send(ctx, inst, c.manager.Client.StopInstance)
 }
 
-// send requests a start or stop. After a refusal because of the status, or a lost response, the next observations
+// send requests a start or stop. After a refusal because of the status, or if the response was lost, the next observations
 // decide, because an earlier attempt may have succeeded.
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, post func(context.Context, string) (rental.Instance, error),
@@ -191,21 +219,17 @@ func (c *converger) send(
 	case err == nil:
 		*inst = response
 	case rental.IsNotFound(err) && !c.mayAppear():
-		return c.failure(failure.Gone)
+		return Missing{}
 	case rental.IsDefinitive(err) && !rental.IsConflict(err) && !rental.IsInFlight(err) && !rental.IsNotFound(err):
 		return err
 	}
-	c.last = &request{wanted: c.State, before: before, at: time.Now(), err: err}
+	c.last = &request{wanted: c.target.State, before: before, at: time.Now(), err: err}
 	return nil
 }
 
 // mayAppear reports whether a 404 can mean that the API does not find the new instance yet.
 func (c *converger) mayAppear() bool {
-	return !c.seen && c.manager.Client.LagLeft(c.CreatedAt, rental.NewInstanceLag) > 0
-}
-
-func (c *converger) failure(kind failure.Kind) *failure.Error {
-	return &failure.Error{Kind: kind, Wanted: c.State}
+	return !c.seen && c.manager.Client.LagLeft(c.target.CreatedAt, rental.NewInstanceLag) > 0
 }
 
 // lastReadError returns the error of the last read, or of a start or stop with an unknown outcome.

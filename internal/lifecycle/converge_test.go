@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -25,28 +25,22 @@ var (
 
 // end is how a wait ends.
 type end struct {
-	err    string // class of the error, see classOf
+	err    string // see errorName
 	status rental.InstanceStatus
 	sent   string // start and stop requests, in order
 }
 
-func classOf(err error) string {
-	e := failure.As(err)
-	switch _, api := errors.AsType[*rental.Error](err); {
-	case err == nil:
+// errorName is the type of an error without its package.
+func errorName(err error) string {
+	if err == nil {
 		return ""
-	case e.Kind == failure.AboveLimit:
-		return [...]string{"not started", "destroyed", "stopped", "not removed"}[e.Removal]
-	case e.Kind != "":
-		return map[failure.Kind]string{
-			failure.NeedsReplacement: "needs a replacement", failure.OutbidAgain: "outbid again", failure.Gone: "gone",
-			failure.Reverted: "reverted", failure.StateRefused: "refused", failure.Interrupted: "interrupted",
-		}[e.Kind]
-	case api:
-		return "API"
 	}
-	return err.Error()
+	name := fmt.Sprintf("%T", err)
+	return name[strings.LastIndex(name, ".")+1:]
 }
+
+// reasonOf is the errorName of the reason why an instance must not run.
+func reasonOf(err error) string { return errorName(errors.Unwrap(err)) }
 
 // decided is how long a wait may last whose outcome is decided at once: far less than its timeout.
 const decided = 4 * time.Minute
@@ -61,19 +55,27 @@ func newManager(client *rental.Client) *Manager {
 	})
 }
 
+// newLimited returns a manager with a burn limit; 0 for none.
+func newLimited(client *rental.Client, maxBurnKopH int64) *Manager {
+	m := newManager(client)
+	m.Account = spending.NewAccount(spending.Limits{MaxBurnKopH: maxBurnKopH}, client)
+	return m
+}
+
 // checkConverge runs one wait and compares its end.
-func checkConverge(t *testing.T, s *service, client *rental.Client, target Target, want end) {
+func checkConverge(t *testing.T, s *service, m *Manager, target Target, want end) (reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	began := time.Now()
-	inst, _, err := newManager(client).Converge(ctx, s.Inst, target)
+	now, err := m.Converge(ctx, s.Inst, target)
 	if took := time.Since(began); took > decided {
 		t.Errorf("it took %s", took)
 	}
-	if got := (end{classOf(err), inst.Status, s.Requests()}); got != want {
+	if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
 		t.Errorf("got %+v, want %+v (%v)", got, want, err)
 	}
+	return reasonOf(err)
 }
 
 func running(onOutbid OutbidPolicy) Target {
@@ -103,15 +105,15 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 		},
 		"replace": {
 			"stopped", OutbidReplace, outbidAfter(time.Second, 2*time.Second),
-			end{"needs a replacement", "outbid", "start"},
+			end{"NeedsReplacement", "outbid", "start"},
 		},
 		"restart, once": {"stopped", OutbidRestart, once, end{"", "running", "start start"}},
 		"restart, always": {
 			"stopped", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
-			end{"outbid again", "outbid", "start start start"},
+			end{"OutbidAgain", "outbid", "start start start"},
 		},
 		"restart, always, seen": {
-			"outbid/running", OutbidRestart, outbidStarting, end{"outbid again", "outbid", "start start start"},
+			"outbid/running", OutbidRestart, outbidStarting, end{"OutbidAgain", "outbid", "start start start"},
 		},
 	} {
 		for suffix, lag := range lags {
@@ -122,7 +124,7 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 					return s
 				}
 				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-					checkConverge(t, s, client, running(test.onOutbid), test.want)
+					checkConverge(t, s, newManager(client), running(test.onOutbid), test.want)
 				})
 			})
 		}
@@ -164,23 +166,23 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		want         end
 	}{
 		"out of money": {
-			"stopped", "running", byService("low_balance", "stopped"), end{"reverted", "stopped", "start"},
+			"stopped", "running", byService("low_balance", "stopped"), end{"Reverted", "stopped", "start"},
 		},
 		"stopped by an admin": {
-			"stopped", "running", byService("admin", "stopped"), end{"reverted", "stopped", "start"},
+			"stopped", "running", byService("admin", "stopped"), end{"Reverted", "stopped", "start"},
 		},
-		"the host went offline": {"stopped", "running", byService("provider", ""), end{"reverted", "stopped", "start"}},
+		"the host went offline": {"stopped", "running", byService("provider", ""), end{"Reverted", "stopped", "start"}},
 		"failed after a start": {
-			"stopped", "running", at("failed", "running"), end{"needs a replacement", "failed", "start"},
+			"stopped", "running", at("failed", "running"), end{"NeedsReplacement", "failed", "start"},
 		},
 		"destroyed after a start": {
-			"stopped", "running", at("destroying", "destroyed"), end{"gone", "destroying", "start"},
+			"stopped", "running", at("destroying", "destroyed"), end{"Missing", "destroying", "start"},
 		},
-		"not found after a start": {"stopped", "running", gone, end{"gone", "stopped", "start"}},
+		"not found after a start": {"stopped", "running", gone, end{"Missing", "stopped", "start"}},
 		"a start that does nothing": {
-			"stopped", "running", replies(http.StatusOK), end{"reverted", "stopped", "start"},
+			"stopped", "running", replies(http.StatusOK), end{"Reverted", "stopped", "start"},
 		},
-		"a stop that does nothing": {"running", "stopped", replies(http.StatusOK), end{"reverted", "running", "stop"}},
+		"a stop that does nothing": {"running", "stopped", replies(http.StatusOK), end{"Reverted", "running", "stop"}},
 		"outbid, and a stop that is refused": {
 			"outbid/running", "stopped", replies(http.StatusConflict), end{"", "outbid", "stop"},
 		},
@@ -194,28 +196,28 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		},
 		"outbid after a stop": {"running", "stopped", at("outbid", "stopped"), end{"", "outbid", "stop"}},
 		"outbid, and no stop takes effect": {
-			"running", "stopped", at("outbid", "running"), end{"reverted", "outbid", "stop stop"},
+			"running", "stopped", at("outbid", "running"), end{"Reverted", "outbid", "stop stop"},
 		},
 		"failed after a stop": {
-			"running", "stopped", at("failed", "stopped"), end{"needs a replacement", "failed", "stop"},
+			"running", "stopped", at("failed", "stopped"), end{"NeedsReplacement", "failed", "stop"},
 		},
 		"a start that is refused": {
-			"stopped", "running", replies(http.StatusConflict), end{"refused", "stopped", "start"},
+			"stopped", "running", replies(http.StatusConflict), end{"StateRefused", "stopped", "start"},
 		},
 		"a bid that is refused": {
-			"outbid/running", "running", replies(http.StatusConflict), end{"refused", "outbid", "start"},
+			"outbid/running", "running", replies(http.StatusConflict), end{"StateRefused", "outbid", "start"},
 		},
 		"a stop that is refused": {
-			"running", "stopped", replies(http.StatusConflict), end{"refused", "running", "stop"},
+			"running", "stopped", replies(http.StatusConflict), end{"StateRefused", "running", "stop"},
 		},
 		"a start without money": {
-			"stopped", "running", replies(http.StatusPaymentRequired), end{"API", "stopped", "start"},
+			"stopped", "running", replies(http.StatusPaymentRequired), end{"Error", "stopped", "start"},
 		},
 		"a start of an instance that does not exist": {
-			"stopped", "running", replies(http.StatusNotFound), end{"gone", "stopped", "start"},
+			"stopped", "running", replies(http.StatusNotFound), end{"Missing", "stopped", "start"},
 		},
 		"a refused start of one that was to run": {
-			"stopped/running", "running", replies(http.StatusConflict), end{"refused", "stopped", "start"},
+			"stopped/running", "running", replies(http.StatusConflict), end{"StateRefused", "stopped", "start"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +228,7 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 			}
 			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-				checkConverge(t, s, client, target, test.want)
+				checkConverge(t, s, newManager(client), target, test.want)
 			})
 		})
 	}
@@ -267,7 +269,7 @@ func TestConverge_LostResponses(t *testing.T) {
 				}
 				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 					target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-					checkConverge(t, s, client, target, test.want)
+					checkConverge(t, s, newManager(client), target, test.want)
 				})
 			})
 		}
@@ -282,20 +284,25 @@ func newInstance(state string) *service {
 	)
 }
 
-// A started instance counts towards the limits until the account shows it.
+// A started instance counts towards the burn limit before the account shows it.
 func TestConverge_StartCounts(t *testing.T) {
 	made := func() *service {
 		s := newInstance("stopped")
-		s.On["start"] = starts
+		s.Lag, s.On["start"] = 25*time.Second, starts
 		return s
 	}
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		target, ledger := running(OutbidRestart), spending.NewLedger(2000)
-		target.Hold = holdIn(ledger)
-		checkConverge(t, s, client, target, end{"", "running", "start"})
-		_, excess := ledger.Hold("", 2001)
-		if counted := failure.As(excess).NowKopH; counted != s.Inst.Price.RunningKopH {
-			t.Errorf("%d kopecks per hour count", counted)
+		m := newLimited(client, 2000)
+		go checkConverge(t, s, m, running(OutbidRestart), end{"", "running", "start"})
+		time.Sleep(10 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		refused := func() (string, error) { return "", nil }
+		if err := m.Account.Spend(ctx, "", 2000-1010, refused); err != nil {
+			t.Error(err)
+		}
+		if err := m.Account.Spend(ctx, "", 2000-1009, refused); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v before the account shows the instance", err)
 		}
 	})
 }
@@ -326,6 +333,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		}
 		return stops(s)
 	}
+	again := func(sent string) end { return end{"StoppedAgain", "stopping", sent} }
 	for name, test := range map[string]struct {
 		kind        rental.RentalType
 		start, stop func(*service) int
@@ -334,28 +342,25 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		maxBurn     int64
 	}{
 		"within the burn limit":       {"on_demand", expensive, stops, 0, end{"", "running", "start"}, 5010},
-		"above the burn limit":        {"on_demand", expensive, stops, 0, end{"stopped", "stopping", "start stop"}, 5009},
-		"on demand":                   {"on_demand", expensive, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
+		"above the burn limit":        {"on_demand", expensive, stops, 0, again("start stop"), 5009},
+		"on demand":                   {"on_demand", expensive, stops, 2000, again("start stop"), 0},
 		"at the cap":                  {"interruptible", expensive, stops, 5000, end{"", "running", "start"}, 0},
-		"the price moved to the disk": {"on_demand", disk, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
-		"only when it runs":           {"on_demand", later, stops, 2000, end{"stopped", "stopping", "start stop"}, 0},
-		"the response was lost": {
-			"on_demand", loses(expensive, 500, 0), stops, 2000,
-			end{"stopped", "stopping", "start start stop"}, 0,
-		},
+		"the price moved to the disk": {"on_demand", disk, stops, 2000, again("start stop"), 0},
+		"only when it runs":           {"on_demand", later, stops, 2000, again("start stop"), 0},
+		"the response was lost":       {"on_demand", loses(expensive, 500, 0), stops, 2000, again("start start stop"), 0},
 		"no stop while it starts": {
-			"on_demand", expensive, notWhileStarting, 2000, end{"stopped", "stopped", "start stop stop"}, 0,
+			"on_demand", expensive, notWhileStarting, 2000, end{"StoppedAgain", "stopped", "start stop stop"}, 0,
 		},
 		"no stop at all": {
 			"on_demand", expensive, replies(http.StatusConflict), 2000,
-			end{"not removed", "running", "start stop stop stop"}, 0,
+			end{"StillRunning", "running", "start stop stop stop"}, 0,
 		},
 		"no permission to stop": {
 			"on_demand", expensive, replies(http.StatusPaymentRequired), 2000,
-			end{"not removed", "starting", "start stop"}, 0,
+			end{"StillRunning", "starting", "start stop"}, 0,
 		},
-		"the offer is too expensive now": {"interruptible", expensive, stops, 999, end{"not started", "stopped", ""}, 0},
-		"its price is above a lower cap": {"on_demand", starts, stops, 999, end{"not started", "stopped", ""}, 0},
+		"the offer is too expensive now": {"interruptible", expensive, stops, 999, end{"AboveCap", "stopped", ""}, 0},
+		"its price is above a lower cap": {"on_demand", starts, stops, 999, end{"AboveCap", "stopped", ""}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func() *service {
@@ -366,32 +371,39 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := running(OutbidRestart)
 				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
-				target.Hold = holdIn(spending.NewLedger(test.maxBurn))
-				checkConverge(t, s, client, target, test.want)
+				reason := checkConverge(t, s, newLimited(client, test.maxBurn), target, test.want)
+				if burn := test.maxBurn > 0; reason != "" && (reason == "AboveBurnLimit") != burn {
+					t.Errorf("the reason is %s", reason)
+				}
 			})
 		})
 	}
 }
 
-// An interrupted run stops an instance above the cap even if the response to the start has the old price.
+// An interrupted run stops an instance above the cap, also if the response to the start has the old price.
 func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		s.On["start"] = func(s *service) int {
-			interrupt()
-			s.Later(0, func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 })
-			return starts(s)
-		}
-		s.On["stop"] = stops
-		target := running(OutbidRestart)
-		target.MaxPriceKopH = 2000
-		inst, _, err := newManager(client).Converge(ctx, s.Inst, target)
-		want := end{"stopped", "stopping", "start stop"}
-		if got := (end{classOf(err), inst.Status, s.Requests()}); got != want {
-			t.Errorf("got %+v, want %+v (%v)", got, want, err)
-		}
-	})
+	for _, later := range []bool{false, true} { // than the response
+		rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			s.On["start"] = func(s *service) int {
+				interrupt()
+				rise := func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 }
+				if s.Later(0, rise); !later {
+					rise(&s.Inst)
+				}
+				return starts(s)
+			}
+			s.On["stop"] = stops
+			target := running(OutbidRestart)
+			target.MaxPriceKopH = 2000
+			now, err := newManager(client).Converge(ctx, s.Inst, target)
+			want := end{"StoppedAgain", "stopping", "start stop"}
+			if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
+				t.Errorf("got %+v, want %+v (%v)", got, want, err)
+			}
+		})
+	}
 }
 
 // As before, but the interruption comes later, before a read shows the new price.
@@ -412,9 +424,9 @@ func TestConverge_InterruptedAfterStart(t *testing.T) {
 		}
 		target := running(OutbidRestart)
 		target.MaxPriceKopH = 2000
-		_, _, err := newManager(client).Converge(ctx, s.Inst, target)
+		_, err := newManager(client).Converge(ctx, s.Inst, target)
 		time.Sleep(time.Minute)
-		if s.Inst.Status == rental.StatusRunning || failure.KindOf(err) != failure.AboveLimit {
+		if s.Inst.Status == rental.StatusRunning || reasonOf(err) != "AboveCap" {
 			t.Errorf("it is %s: %v, %s", s.Inst.Status, err, s.Requests())
 		}
 	})

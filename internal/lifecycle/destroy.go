@@ -10,7 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Destroy destroys an instance and waits until it is gone, so that its name, its offer and its part of a limit are
+// Destroy destroys an instance and waits until it is destroyed, so that its name, its offer and its part of a limit are
 // free. createdAt is the time of the API's clock, or zero. accepted reports whether the API accepted the request, also
 // with an error. Without an error and not accepted, the API does not find the instance.
 func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (accepted bool, err error) {
@@ -25,8 +25,8 @@ func (m *Manager) Destroy(ctx context.Context, id string, createdAt time.Time) (
 }
 
 // requestDestroy repeats the request until the API accepts it, or does not find the instance: the API may refuse it
-// while the instance boots, may not find a new instance yet, and a lost response can be that of an accepted request. It
-// does not wait until the instance is gone.
+// while the instance boots, may not find a new instance yet, and the response to an accepted
+// request can be lost. It does not wait until the instance is destroyed.
 func (m *Manager) requestDestroy(
 	ctx context.Context, id string, createdAt time.Time,
 ) (inst rental.Instance, accepted bool, err error) {
@@ -105,7 +105,7 @@ func (m *Manager) requestStop(ctx context.Context, id string) (rental.Instance, 
 	}
 }
 
-// Rename changes the name of an instance. After a lost response it reads the name to find out whether the request
+// Rename changes the name of an instance. If the response is lost, it reads the name to find out whether the request
 // succeeded.
 func (m *Manager) Rename(ctx context.Context, id string, name *string) (rental.Instance, error) {
 	update := rental.InstanceUpdate{Name: name}

@@ -139,9 +139,9 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 		want         string
 	}{
 		"new, then found":            {0, 50 * time.Second, time.Hour, ""},
-		"new, never found":           {0, time.Hour, time.Hour, "gone"},
-		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "gone"},
-		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "gone"},
+		"new, never found":           {0, time.Hour, time.Hour, "Missing"},
+		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "Missing"},
+		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "Missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newService := func() *service {
@@ -158,8 +158,8 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 			rentaltest.Run(t, newService, func(t *testing.T, s *service, client *rental.Client) {
 				began, target := time.Now(), running(OutbidRestart)
 				target.CreatedAt = client.Now().Add(-test.age)
-				_, _, err := newManager(client).Converge(t.Context(), s.Inst, target)
-				if took := time.Since(began); classOf(err) != test.want || took > decided {
+				_, err := newManager(client).Converge(t.Context(), s.Inst, target)
+				if took := time.Since(began); errorName(err) != test.want || took > decided {
 					t.Errorf("got %v after %s", err, took)
 				}
 			})
@@ -181,8 +181,8 @@ func TestRequestStop(t *testing.T) {
 	}{
 		"only while it runs":   {whileRunning, ""},
 		"the response is lost": {loses(stops, 0, 2), ""},
-		"no response":          {replies(503), "API"},
-		"no permission":        {replies(403), "API"},
+		"no response":          {replies(503), "Error"},
+		"no permission":        {replies(403), "Error"},
 	} {
 		booting := func() *service {
 			s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
@@ -191,7 +191,7 @@ func TestRequestStop(t *testing.T) {
 			return s
 		}
 		rentaltest.Run(t, booting, func(t *testing.T, _ *service, client *rental.Client) {
-			if _, err := newManager(client).requestStop(t.Context(), rentaltest.ID); classOf(err) != test.err {
+			if _, err := newManager(client).requestStop(t.Context(), rentaltest.ID); errorName(err) != test.err {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -210,8 +210,8 @@ func TestRename(t *testing.T) {
 		err   string
 	}{
 		"all responses lost": {renames, ""},
-		"never carried out":  {replies(http.StatusServiceUnavailable), "API"},
-		"refused":            {replies(http.StatusNotFound), "API"},
+		"never carried out":  {replies(http.StatusServiceUnavailable), "Error"},
+		"refused":            {replies(http.StatusNotFound), "Error"},
 	} {
 		running := func() *service {
 			s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
@@ -220,7 +220,7 @@ func TestRename(t *testing.T) {
 		}
 		rentaltest.Run(t, running, func(t *testing.T, _ *service, client *rental.Client) {
 			inst, err := newManager(client).Rename(t.Context(), rentaltest.ID, &name)
-			if classOf(err) != test.err || err == nil && inst.NameString() != name {
+			if errorName(err) != test.err || err == nil && inst.NameString() != name {
 				t.Errorf("%s: got %q, %v", story, inst.NameString(), err)
 			}
 		})

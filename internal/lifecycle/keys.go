@@ -79,6 +79,9 @@ func newSeed(kind seedKind, parts ...string) KeySeed {
 // Chosen reports whether the user has chosen the seed.
 func (s KeySeed) Chosen() bool { return s.kind == chosen }
 
+// Configurable returns the idempotency_key with which a creation finds what was rented under a random key.
+func (s KeySeed) Configurable() (key string, ok bool) { return s.text, s.kind == single }
+
 // New reports whether the seed was made for this creation.
 func (s KeySeed) New() bool { return s.kind == fresh || s.kind == single }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -17,7 +19,7 @@ type Manager struct {
 	Config
 	poller
 	network network
-	logs    logBudget
+	logs    *rate.Limiter // limits the reads of logs by all waits
 	rentals chan struct{} // limits the creations in flight
 }
 
@@ -37,6 +39,7 @@ type Config struct {
 func New(config Config) *Manager {
 	return &Manager{
 		Config: config, poller: poller{client: config.Client}, network: newNetwork(),
+		logs:    rate.NewLimiter(logsPerSecond, logBurst),
 		rentals: make(chan struct{}, maxRentals),
 	}
 }

@@ -8,23 +8,23 @@ import (
 
 // Order describes an instance to rent.
 type Order struct {
-	// InstanceCreate is the request, without the offer.
-	rental.InstanceCreate
-	// ExpectedImage is the expected container image, even if the template sets it; empty for any image.
+	// Request is what is requested, without the offer.
+	Request rental.InstanceCreate
+	// ExpectedImage is the expected container image, even if the template sets it. Any image meets an empty one.
 	ExpectedImage string
+	// MaxPriceKopH is the highest price without the disk. Zero means no cap.
+	MaxPriceKopH int64
 	// Seed makes the idempotency keys: a later call with the same seed returns the same instance.
 	Seed KeySeed
-	// Generation is the number of the first key to use; 0 for the first one. See Rented.
+	// Generation is the number of the first key to use, from 1. See Rented.
 	Generation int
 	// Object is the object that gets the instance.
 	Object Object
 	// RecoverWithin is the maximum age of an instance that was rented before under a chosen seed and that this call may
 	// return. An older one, or one of unknown age, may belong to another state.
 	RecoverWithin time.Duration
-	// Target is where to take the instance. Its price cap and its Hold apply to the rental, too.
-	Target Target
-	// OnRented is called with the instance before anything else can fail, so that its id can be saved.
-	OnRented func(Rented)
+	// Replaces is the id of the instance that the new one replaces: only a rise of its price counts for the burn limit.
+	Replaces string
 }
 
 // Candidate is an offer for one instance.
@@ -37,15 +37,13 @@ type Candidate struct {
 // Known reports whether the offer was read, and not only named.
 func (c Candidate) Known() bool { return c.Offer.GPU.Slug != "" }
 
-// Rented is an instance that was rented for an order.
+// Rented is an instance, and how it was rented.
 type Rented struct {
 	rental.Instance
-	// Outcome is how the wait for the instance ended.
-	Outcome Outcome
+	// Order is the order of a new instance. Converge does not compare an existing instance with it.
+	Order Order
 	// Candidate is the offer as it was before the request; nil if the instance was found by its key.
 	Candidate *Candidate
-	// QuotedKopH is the price while running in the first response that has one.
-	QuotedKopH int64
 	// Generation is the number of its key: the replacement of the instance uses the next one.
 	Generation int
 	// Recovered: it was rented before this creation, under the same idempotency key.

@@ -6,7 +6,7 @@ import "sync"
 type Object struct {
 	// Token is random and stays the same for the life of the object.
 	Token string
-	// Fleet is the id of a fleet; empty for a single instance.
+	// Fleet is the id of a fleet. A single instance has none.
 	Fleet string
 	// Taken: a creation of this process has taken the instance, which existed, under a chosen key. Another object may have
 	// it. Only Manager sets it.
@@ -52,7 +52,7 @@ func (o *Owners) destroyed(id string) {
 	o.set(id, object)
 }
 
-// Release gives up an instance that [Manager.Recover] has claimed.
+// Release gives up an instance that [Manager.Find] has claimed.
 func (o *Owners) Release(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

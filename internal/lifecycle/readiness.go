@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -33,7 +32,7 @@ type readiness struct {
 	noSSH        bool       // it lacks the SSH address that its template provides
 
 	met     []string // conditions, which stay met until the instance stops
-	missing []failure.Missing
+	unmet   []Unmet
 	logRead time.Time // when the log was read last
 	logErr  error     // why it did not match
 }
@@ -83,7 +82,7 @@ func (c *converger) expectsSSH(ctx context.Context, inst rental.Instance) bool {
 // read may have all, a deleted template has no known ones, and a template that launches an entrypoint has no SSH.
 func (c *converger) expected(ctx context.Context, inst rental.Instance) addresses {
 	if c.addresses == nil {
-		template, found, err := c.manager.Template(ctx, cmp.Or(inst.Template.Slug, c.Template))
+		template, found, err := c.manager.Template(ctx, cmp.Or(inst.Template.Slug, c.target.Template))
 		if err != nil {
 			return addresses{ssh: true, urls: true}
 		}

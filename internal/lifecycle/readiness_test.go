@@ -69,7 +69,7 @@ func TestIsReady_WaitsAgainAfterAStart(t *testing.T) {
 	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 		s.On["start"] = rentaltest.Starts
-		c := &converger{manager: newManager(client), Target: Target{State: rental.DesiredRunning}}
+		c := &converger{manager: newManager(client), target: Target{State: rental.DesiredRunning}}
 		c.addresses = &addresses{ssh: true}
 		running := rental.Instance{Status: rental.StatusRunning}
 		for range 12 {

@@ -2,9 +2,10 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -16,138 +17,158 @@ const (
 	maxRentals = 16
 )
 
+// lookupOnly is the offer of a request that must not rent. The API has no such offer, but it returns the instance that
+// was rented under the key.
+const lookupOnly = "none"
+
 // creation creates one instance. It is rented under the first key of the seed whose instance is not destroyed, so that
 // the keys lead to the same instance in every apply.
 type creation struct {
-	Order   // Generation is that of the current key
-	manager *Manager
-
-	began time.Time // in the API's time
-	lost  bool      // the response to a create request was lost
+	manager      *Manager
+	order        Order // Generation is that of the current key
+	began        time.Time
+	responseLost bool // to a request that can have rented
 }
 
-// newCreation begins a creation.
 func (m *Manager) newCreation(order Order) *creation {
-	c := &creation{Order: order, manager: m, began: m.Client.Now()}
-	c.Generation = max(1, order.Generation)
-	return c
+	order.Generation = max(1, order.Generation)
+	return &creation{manager: m, order: order, began: m.Client.Now()}
 }
 
-// key returns the current idempotency key.
-func (c *creation) key() string { return c.Seed.Key(c.Generation) }
-
-// rent rents from an offer while the limits allow its price. If they do not, it returns the instance that an earlier
-// run rented under the key, whose price counts already. If only the price of the offer changed, within the cap, it
-// repeats the request.
-func (c *creation) rent(ctx context.Context, candidate Candidate) (Rented, error) {
-	for changes := 0; ; changes++ {
-		hold, err := c.Target.Hold.Ask(ctx, "", candidate.KopH)
-		if failure.Exceeds(err, failure.MaxBurn) {
-			return c.recover(ctx, err)
-		}
-		if err != nil {
-			return Rented{}, err
-		}
-		rented, err := c.request(ctx, &candidate)
+// Rent rents an instance from an offer if the burn limit allows its price, or returns the instance that was rented
+// before under the key. With an error, nothing was rented unless it is OutcomeUnknown. If only the price of the offer
+// changed, within the cap, Rent repeats the request. The caller saves the instance, and continues with Converge.
+func (m *Manager) Rent(ctx context.Context, order Order, offer Candidate) (Rented, error) {
+	c := m.newCreation(order)
+	for changes, destroyed := 0, 0; ; {
+		var rented Rented
+		var use keyUse
+		err := m.Account.Spend(ctx, order.Replaces, offer.KopH, func() (billed string, err error) {
+			rented, use, err = c.request(ctx, &offer)
+			if unknown, ok := errors.AsType[OutcomeUnknown](err); ok {
+				return unknown.Key, err // it may be rented
+			}
+			return rented.ID, err
+		})
 		switch {
-		case err == nil: // the wait for the instance compares a higher price
-			hold.Commit(rented.ID, candidate.KopH)
-		case failure.KindOf(err) == failure.OutcomeUnknown:
-			hold.Commit(c.key(), candidate.KopH) // it may be rented
+		case use == keyUnused && !rental.IsInsufficientFunds(err):
+			now, again, refusal := c.afterRefusal(ctx, offer, err)
+			if !again || changes == maxPriceChanges {
+				return Rented{}, orInterrupted(ctx, refusal)
+			}
+			offer = now
+			changes++
+		case use == keyDestroyed && err == nil && destroyed == 0:
+			destroyed++
+			c.order.Generation++ // most likely unused: it needs no request that rents nothing
+		case use == keyDestroyed && err == nil:
+			if rented, found, err := c.skipDestroyed(ctx); found || err != nil {
+				return rented, orInterrupted(ctx, err)
+			}
 		default:
-			hold.Release()
+			return rented, orInterrupted(ctx, err)
 		}
-		if failure.KindOf(err) != "" || !provesNothingRented(err) || rental.IsInsufficientFunds(err) {
-			return rented, err
-		}
-		again, refusal := c.afterRefusal(ctx, candidate, err)
-		if refusal.Availability != failure.Available || again.KopH == candidate.KopH || changes == maxPriceChanges {
-			return Rented{}, refusal
-		}
-		candidate = again
 	}
 }
 
-// afterRefusal reads an offer that the API refused to rent, with its price now. A repetition helps only if the offer is
-// available at another price.
+// orInterrupted returns err, or Interrupted if the context ended. An unknown outcome stays.
+func orInterrupted(ctx context.Context, err error) error {
+	_, unknown := errors.AsType[OutcomeUnknown](err)
+	if end := ctx.Err(); end != nil && errors.Is(err, end) && !unknown {
+		return Interrupted{end}
+	}
+	return err
+}
+
+// afterRefusal reads an offer that the API refused to rent, with its price now, and returns why it was not rented. A
+// repetition helps only if the offer is available at another price.
 func (c *creation) afterRefusal(
-	ctx context.Context, candidate Candidate, err error,
-) (again Candidate, refusal *failure.Error) {
-	refusal = &failure.Error{
-		Kind: failure.OfferRefused, OfferID: candidate.Offer.ID, Availability: failure.Available, Err: err,
-	}
+	ctx context.Context, offer Candidate, err error,
+) (now Candidate, again bool, refusal error) {
+	refused := OfferRefused{OfferID: offer.Offer.ID, Afterwards: Available, Err: err}
 	if rental.IsValidation(err) {
-		return candidate, refusal
+		return offer, false, refused
 	}
-	again, readErr := c.readOffer(ctx, candidate.Offer.ID)
-	switch e := failure.As(readErr); {
-	case e.Kind == failure.AboveLimit:
-		return candidate, &e
-	case e.Kind == failure.OfferRefused:
-		refusal.Availability = e.Availability
-	case readErr != nil:
-		refusal.Availability = failure.AvailabilityUnknown
-	case !rental.IsNotFound(err):
-		candidate.Offer, candidate.KopH = again.Offer, again.KopH
-	}
-	return candidate, refusal
-}
-
-// recover requests the instance that was rented under the key before. It returns otherwise if there is none.
-func (c *creation) recover(ctx context.Context, otherwise error) (Rented, error) {
-	if c.Seed.New() {
-		return Rented{}, otherwise
-	}
-	rented, err := c.request(ctx, nil)
-	if provesNothingRented(err) {
-		return Rented{}, otherwise
-	}
-	return rented, err
-}
-
-// readOffer reads an offer and its price. An offer that cannot be rented within the cap is an error of the kind
-// OfferRefused or AboveLimit.
-func (c *creation) readOffer(ctx context.Context, offerID string) (Candidate, error) {
-	offer, err := c.manager.Client.GetOffer(ctx, offerID)
-	if rental.IsNotFound(err) {
-		return Candidate{}, &failure.Error{
-			Kind: failure.OfferRefused, OfferID: offerID, Availability: failure.NotAvailable,
-		}
-	}
-	if err != nil {
-		return Candidate{}, &failure.Error{Kind: failure.OffersUnreadable, OfferID: offerID, Err: err}
-	}
-	return NewCandidate(offer, c.InstanceCreate, c.Target.MaxPriceKopH)
-}
-
-// NewCandidate returns an offer with its price for an order. An offer that is not available, has no price for the type,
-// or is above the cap is an error. A cap of 0 means none.
-func NewCandidate(offer rental.Offer, order rental.InstanceCreate, maxPriceKopH int64) (Candidate, error) {
-	candidate := Candidate{Offer: offer}
-	price, rentable := offer.PriceKopH(order.Type)
-	candidate.KopH, _ = PriceWithDisk(offer, order.Type, order.DiskGB)
-	refused := &failure.Error{Kind: failure.OfferRefused, OfferID: offer.ID}
+	now, readErr := c.manager.readOffer(ctx, offer.Offer.ID, c.order)
+	now.Query = offer.Query
+	_, unreadable := errors.AsType[*rental.Error](readErr)
+	_, unavailable := errors.AsType[OfferUnavailable](readErr)
 	switch {
-	case !rentable:
-		refused.Availability = failure.NoPriceForType
-	case maxPriceKopH > 0 && price > maxPriceKopH:
-		return candidate, &failure.Error{
-			Kind: failure.AboveLimit, Limit: failure.MaxPrice, OfferID: offer.ID, PriceKopH: price, LimitKopH: maxPriceKopH,
-		}
-	case !offer.Available:
-		refused.Availability = failure.NotAvailable
-	default:
-		return candidate, nil
+	case unreadable:
+		refused.Afterwards = AvailabilityUnknown
+	case unavailable:
+		refused.Afterwards = NotAvailable
+	case readErr != nil:
+		return now, false, readErr
 	}
-	return candidate, refused
+	return now, readErr == nil && now.KopH != offer.KopH && !rental.IsNotFound(err), refused
 }
 
-// BaseDiskGB is the disk size that the price of an offer includes at least: no instance has a smaller disk.
-const BaseDiskGB = 10
+// keyUse is what was rented under a key.
+type keyUse int
 
-// PriceWithDisk returns the highest price of an instance from an offer. It is false if the offer has no price for the
-// rental type.
-func PriceWithDisk(offer rental.Offer, kind rental.RentalType, diskGB int64) (kopH int64, ok bool) {
-	price, ok := offer.PriceKopH(kind)
-	return price + offer.DiskKopH(max(0, diskGB-BaseDiskGB)), ok
+const (
+	keyUnknown   keyUse = iota
+	keyUnused           // nothing: the API refused the request
+	keyDestroyed        // an instance that is destroyed
+	keyLive             // an instance that exists
+)
+
+// request requests an instance under the current key until the outcome is known: from an offer, or without one to look
+// up the instance that was rented before. It claims a live instance for the object.
+func (c *creation) request(ctx context.Context, offer *Candidate) (Rented, keyUse, error) {
+	select {
+	case c.manager.rentals <- struct{}{}:
+		defer func() { <-c.manager.rentals }()
+	case <-ctx.Done():
+		return Rented{}, keyUnknown, ctx.Err()
+	}
+	key, body := c.order.Seed.Key(c.order.Generation), c.order.Request
+	if body.OfferID = lookupOnly; offer != nil {
+		body.OfferID = offer.Offer.ID
+	}
+	attempts := attempts{pauses: c.manager.pauses()}
+	for {
+		inst, replay, err := c.manager.Client.CreateInstance(ctx, key, body)
+		if inst.ID != "" {
+			c.responseLost = c.responseLost || replay == rental.ReplayedAfterLoss && offer != nil
+			if err != nil { // the response can be read only in part: the wait reads the instance by its id
+				inst = rental.Instance{ID: inst.ID}
+			}
+			return c.accept(ctx, inst, replay, offer)
+		}
+		pause, again := attempts.next(err)
+		c.responseLost = c.responseLost || attempts.responseLost != nil && offer != nil
+		if again && backoff.Sleep(ctx, pause) == nil {
+			continue
+		}
+		switch {
+		case attempts.refused:
+			return Rented{}, keyUnused, err
+		case attempts.responseLost != nil:
+			err = OutcomeUnknown{Key: key, Seed: c.order.Seed, Generation: c.order.Generation, Err: attempts.responseLost}
+		}
+		return Rented{}, keyUnknown, err
+	}
+}
+
+// accept claims the instance of a key.
+func (c *creation) accept(
+	ctx context.Context, inst rental.Instance, replay rental.Replay, offer *Candidate,
+) (Rented, keyUse, error) {
+	rented := Rented{
+		Instance: inst, Order: c.order, Candidate: offer, Generation: c.order.Generation,
+		Proven: replay == rental.NotReplayed || !c.order.Seed.Chosen(),
+	}
+	if replay != rental.NotReplayed {
+		if destroyed, err := c.checkReplay(ctx, &rented); destroyed || err != nil {
+			return Rented{}, keyDestroyed, err
+		}
+	}
+	object := c.order.Object
+	object.Taken = rented.Recovered && !rented.Proven
+	if _, ok := c.manager.Owners.Claim(rented.ID, object); !ok {
+		return Rented{}, keyLive, InUse{rented.Instance}
+	}
+	return rented, keyLive, nil
 }

@@ -12,10 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // withMarket runs a test in a synctest bubble.
@@ -27,11 +25,21 @@ func withMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m 
 	})
 }
 
-// newOrder returns an order that leads to a running instance. With a key, that is chosen; without one, it is random.
+// rentAndConverge rents an instance, or finds it by its key, and waits until it runs.
+func rentAndConverge(ctx context.Context, m *Manager, order Order, offer Candidate) (Rented, Converged, error) {
+	rented, err := m.Rent(ctx, order, offer)
+	if err != nil {
+		return rented, Converged{}, err
+	}
+	now, err := m.ConvergeRented(ctx, rented, running(OutbidRestart))
+	return rented, now, err
+}
+
+// newOrder returns an order with a chosen key, or a random one if the text is empty.
 func newOrder(key string) Order {
 	order := Order{
-		InstanceCreate: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Object:         Object{Token: "self"}, Target: running(OutbidRestart), Seed: RandomKey(),
+		Request: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
+		Object:  Object{Token: "self"}, Seed: RandomKey(),
 	}
 	if key != "" {
 		order.Seed = ChosenKey(key)
@@ -58,15 +66,10 @@ func ordered(id string, age time.Duration) rental.Instance {
 	}
 }
 
-// holdIn returns a Hold that compares with the limit of a ledger.
-func holdIn(ledger *spending.Ledger) spending.HoldFunc {
-	return func(_ context.Context, id string, kopH int64) (spending.Hold, error) { return ledger.Hold(id, kopH) }
-}
-
 // An instance that was rented before under a chosen key is taken only if it is young, in no other object, and as
 // requested. One under a stored seed is the object's own, and taken unless another object has it. Otherwise nothing is
 // rented or changed.
-func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
+func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 	const age = 30 * time.Minute
 	withoutTime := func(i *rental.Instance) { i.CreatedAt = time.Time{} }
 	inTheFuture := func(i *rental.Instance) { i.CreatedAt = i.CreatedAt.Add(3 * time.Hour) } // its clock differs
@@ -78,21 +81,21 @@ func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
 		within time.Duration
 		change func(*rental.Instance)
 		owner  Object // of the instance in this process
-		want   failure.Kind
+		want   string
 	}{
 		"younger than allowed":            {key, time.Hour, nil, Object{}, ""},
-		"older than allowed":              {key, age - time.Minute, nil, Object{}, failure.NotLost},
-		"never":                           {key, 0, nil, Object{}, failure.NotLost},
-		"of unknown age":                  {key, time.Hour, withoutTime, Object{}, failure.NotLost},
-		"created in the future":           {key, time.Hour, inTheFuture, Object{}, failure.NotLost},
-		"another object has it":           {key, time.Hour, nil, stranger, failure.InUse},
-		"another object has it, older":    {key, 0, nil, stranger, failure.InUse},
+		"older than allowed":              {key, age - time.Minute, nil, Object{}, "NotRecent"},
+		"never":                           {key, 0, nil, Object{}, "NotRecent"},
+		"of unknown age":                  {key, time.Hour, withoutTime, Object{}, "NotRecent"},
+		"created in the future":           {key, time.Hour, inTheFuture, Object{}, "NotRecent"},
+		"another object has it":           {key, time.Hour, nil, stranger, "InUse"},
+		"another object has it, older":    {key, 0, nil, stranger, "InUse"},
 		"the object itself had it before": {key, time.Hour, nil, Object{Token: "self"}, ""},
-		"another disk":                    {key, time.Hour, anotherDisk, Object{}, failure.OtherArguments},
+		"another disk":                    {key, time.Hour, anotherDisk, Object{}, "ReplayDiffers"},
 		"its own":                         {own, 0, nil, Object{}, ""},
 		"its own, of unknown age":         {own, 0, withoutTime, Object{}, ""},
 		"its own, another disk":           {own, 0, anotherDisk, Object{}, ""},
-		"its own, in another object":      {own, 0, nil, stranger, failure.InUse},
+		"its own, in another object":      {own, 0, nil, stranger, "InUse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
@@ -107,17 +110,20 @@ func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
 				}
 				order := newOrder("key")
 				order.Seed, order.RecoverWithin = test.seed, test.within
-				saved := ""
-				order.OnRented = func(rented Rented) { saved = rented.ID }
-				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
-				if failure.KindOf(err) != test.want || (rented.ID != "") != (test.want == "") || saved != rented.ID {
-					t.Errorf("got %+v, saved %q, %v", rented, saved, err)
+				rented, _, err := rentAndConverge(t.Context(), m, order, offerAt("off_1", 100))
+				if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
+					t.Errorf("got %+v, %v", rented, err)
+				}
+				if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != inst.ID {
+					t.Errorf("the error has instance %q", before.ID)
 				}
 				if test.want == "" && (rented.ID != inst.ID || !rented.Recovered || rented.Candidate != nil) {
 					t.Errorf("got %+v", rented)
 				}
-				if owner, found := m.Owners.Owner(inst.ID); found != (test.want == "" || test.owner != Object{}) {
-					t.Errorf("the owner is %v (%t)", owner, found)
+				owner, found := m.Owners.Owner(inst.ID)
+				taken := test.seed.Chosen() && test.owner == Object{}
+				if found != (test.want == "" || test.owner != Object{}) || found && owner.Taken != taken {
+					t.Errorf("the owner is %+v (%t)", owner, found)
 				}
 			})
 			if len(api.Rented)+len(api.Sent) > 0 {
@@ -129,7 +135,7 @@ func TestFill_TakesOnlyItsOwnInstance(t *testing.T) {
 
 // The API may replay the first response for a key long after the instance is destroyed, and may not find an instance by
 // its id that was created a moment ago. A destroyed instance leads to the next generation.
-func TestFill_ReadsAReplayedInstance(t *testing.T) {
+func TestRent_ReadsAReplayedInstance(t *testing.T) {
 	for name, test := range map[string]struct {
 		age    time.Duration
 		actual rental.InstanceStatus // empty if there is none
@@ -163,7 +169,7 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 				if test.want == "ins_off_1" {
 					generation = 2
 				}
-				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
+				rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
 				if err != nil || rented.ID != test.want || rented.Generation != generation {
 					t.Errorf("got %s, generation %d, %v, want %s", rented.ID, rented.Generation, err, test.want)
 				}
@@ -175,41 +181,50 @@ func TestFill_ReadsAReplayedInstance(t *testing.T) {
 // A creation takes the instance that it has rented itself in a request whose response was lost, whatever the limit, and
 // even if the API omits the time. It does not take one that another run has created meanwhile under the same key. One
 // that differs is an error.
-func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
+func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
-		lost    bool          // the response to the creation of the instance
+		lost    int           // responses from that to the creation of the instance on; 0 if another run has rented it
 		created time.Duration // time from the creation to the instance that the API replays; 0 if the API omits it
 		diskGB  int64
-		want    failure.Kind
+		want    string
 	}{
-		"lost":                    {true, time.Second, 60, ""},
-		"lost, without a time":    {true, 0, 60, ""},
-		"lost, with another disk": {true, time.Second, 30, failure.OtherArguments},
-		"lost, but older":         {true, -time.Minute, 60, failure.NotLost},
-		"created by another run":  {false, time.Second, 60, failure.NotLost},
-		"of another run, no time": {false, 0, 60, failure.NotLost},
+		"lost":                    {1, time.Second, 60, ""},
+		"lost again and again":    {3, time.Second, 60, ""},
+		"lost, without a time":    {1, 0, 60, ""},
+		"lost, with another disk": {1, time.Second, 30, "ReplayDiffers"},
+		"lost, but older":         {1, -time.Minute, 60, "NotRecent"},
+		"created by another run":  {0, time.Second, 60, "NotRecent"},
+		"of another run, no time": {0, 0, 60, "NotRecent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			change := func(inst *rental.Instance) {
+			change := func(inst *rental.Instance) error {
 				inst.DiskGB, inst.CreatedAt = test.diskGB, time.Time{}
 				if test.created != 0 {
 					inst.CreatedAt = time.Now().Add(test.created)
 				}
+				return nil
 			}
-			api.After = func(inst *rental.Instance) error {
-				change(inst)
-				return io.ErrUnexpectedEOF
-			}
-			withMarket(t, api, func(t *testing.T, m *Manager) {
+			api.After = change
+			lost := 0
+			synctest.Test(t, func(t *testing.T) {
+				m := newManager(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
+					resp, err := api.RoundTrip(req)
+					if req.Method == http.MethodPost && lost < test.lost {
+						lost++
+						return nil, io.ErrUnexpectedEOF
+					}
+					return resp, err
+				})))
+				_, _ = m.Client.GetOffer(t.Context(), "off_1") //nolint:errcheck // the client does not give up after it
 				order := newOrder("key")
-				if !test.lost {
+				if test.lost == 0 {
 					inst := ordered("ins_other", 0)
-					change(&inst)
+					_ = change(&inst) //nolint:errcheck // it does not fail
 					api.Add(order.Seed.Key(1), inst)
 				}
-				rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
-				if failure.KindOf(err) != test.want {
+				rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
+				if errorName(err) != test.want {
 					t.Errorf("got %+v, %v", rented, err)
 				}
 				if test.want == "" && (rented.ID != "ins_off_1" || rented.Recovered || rented.Candidate == nil) {
@@ -221,137 +236,160 @@ func TestFill_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 }
 
 // Two creations with one key at the same time are an error for the second: the API returns the same instance.
-func TestFill_TwoCreationsWithOneKey(t *testing.T) {
+func TestRent_TwoCreationsWithOneKey(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200})
 	withMarket(t, api, func(t *testing.T, m *Manager) {
-		results := make(chan failure.Kind, 2)
+		results := make(chan string, 2)
 		for token, offer := range map[string]string{"one": "off_1", "other": "off_2"} {
 			go func() {
 				order := newOrder("key")
 				order.RecoverWithin, order.Object.Token = anyAge, token
-				_, err := m.Fill(t.Context(), order, offerAt(offer, 100))
-				results <- failure.KindOf(err)
+				_, err := m.Rent(t.Context(), order, offerAt(offer, 100))
+				results <- errorName(err)
 			}()
 		}
-		if sum := <-results + <-results; sum != failure.InUse || len(api.Rented) != 1 {
-			t.Errorf("the kinds are %q, rented %v", sum, api.Rented)
+		if sum := <-results + <-results; sum != "InUse" || len(api.Rented) != 1 {
+			t.Errorf("the errors are %q, rented %v", sum, api.Rented)
 		}
 	})
 }
 
-// What was rented before under the key is taken, or given up again. Nothing is rented.
-func TestRecover(t *testing.T) {
+// What was rented before under a key is found, or given up again. Nothing is rented.
+func TestFind(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	withMarket(t, api, func(t *testing.T, m *Manager) {
 		order := newOrder("key")
 		order.RecoverWithin = time.Hour
-		if rented, err := m.Recover(t.Context(), order); failure.KindOf(err) != failure.NoOffer {
+		if rented, found, err := m.Find(t.Context(), order, 3); found || err != nil {
 			t.Errorf("nothing was rented: got %+v, %v", rented, err)
 		}
 		api.Add(order.Seed.Key(1), ordered("ins_1", time.Minute))
-		rented, err := m.Recover(t.Context(), order)
-		if err != nil || !m.Owners.Has("ins_1") {
+		rented, found, err := m.Find(t.Context(), order, 3)
+		if err != nil || !found || !m.Owners.Has("ins_1") {
 			t.Fatalf("got %+v, %v", rented, err)
 		}
 		if m.Owners.Release(rented.ID); m.Owners.Has("ins_1") {
 			t.Error("the object has the instance")
 		}
-		if rented, err = m.Finish(t.Context(), order, rented); err != nil || !rented.Recovered || len(api.Rented) > 0 {
+		_, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart))
+		if err != nil || !rented.Recovered || len(api.Rented) > 0 {
 			t.Errorf("got %+v, %v, rented %v", rented, err, api.Rented)
 		}
 	})
 }
 
-// What was rented under the key before is in the burn rate already, and needs no room. A request with an unknown
-// outcome counts, because the instance may be billed.
-func TestFill_Hold(t *testing.T) {
-	for name, test := range map[string]struct {
-		burn       int64
-		known      bool // an earlier run has rented under the key
-		unreadable bool // the account
-		status     int  // of the request to rent; 0 for success
-		want       failure.Kind
-		total      int64 // in the ledger afterwards
+// The keys of destroyed instances, which the API may have forgotten, do not end the search: three unused ones do.
+func TestFind_AfterDestroyedInstances(t *testing.T) {
+	for _, test := range []struct {
+		keys  string // of the generations: d is that of a destroyed instance, x of an existing one
+		found int    // generation
 	}{
-		"within the limit":            {50, false, false, 0, "", 150},
-		"refused":                     {50, false, false, 409, failure.OfferRefused, 50},
-		"an unknown outcome":          {50, false, false, 503, failure.OutcomeUnknown, 150},
-		"above the limit":             {51, false, false, 0, failure.AboveLimit, 51},
-		"above the limit, recovered":  {51, true, false, 0, "", 51},
-		"the account cannot be read":  {0, true, true, 0, failure.AccountUnreadable, 0},
-		"within the limit, recovered": {50, true, false, 0, "", 150},
+		{"x", 1}, {"dx", 2}, {"ddddddx", 7}, {"__x", 3}, {"___x", 0}, {"_dd_x", 5}, {"d__x", 4}, {"d___x", 0}, {"ddd", 0},
+	} {
+		api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+		withMarket(t, api, func(t *testing.T, m *Manager) {
+			order := newOrder("")
+			order.Seed = FleetSeed("train/1").Slot(0)
+			for i, key := range test.keys {
+				inst := ordered(fmt.Sprint("ins_", i+1), time.Hour)
+				if key == 'd' {
+					inst.Status = rental.StatusDestroyed
+				}
+				if key != '_' {
+					api.Add(order.Seed.Key(i+1), inst)
+				}
+			}
+			rented, found, err := m.Find(t.Context(), order, 3)
+			if err != nil || rented.Generation != test.found || found != (test.found > 0) || len(api.Rented) > 0 {
+				t.Errorf("%s: got %+v, %v, rented %v", test.keys, rented, err, api.Rented)
+			}
+		})
+	}
+}
+
+// The price of a new instance counts for the burn limit, also if the outcome of the request is unknown, because the
+// instance may be billed.
+func TestRent_BurnLimit(t *testing.T) {
+	const limit = 150
+	for name, test := range map[string]struct {
+		others     int64 // what other instances cost
+		known      bool  // an earlier run has rented under the key
+		unreadable bool  // the account
+		status     int   // of the request to rent; 0 for success
+		want       string
+		next       string        // error of another rental
+		waits      time.Duration // it
+	}{
+		"within the limit":            {50, false, false, 0, "", "AboveBurnLimit", time.Minute},
+		"refused":                     {50, false, false, 409, "OfferRefused", "", 10 * time.Second},
+		"an unknown outcome":          {50, false, false, 503, "OutcomeUnknown", "", time.Minute},
+		"above the limit":             {51, false, false, 0, "AboveBurnLimit", "", 10 * time.Second},
+		"the account cannot be read":  {0, true, true, 0, "AccountUnreadable", "AccountUnreadable", time.Minute},
+		"within the limit, recovered": {0, true, false, 0, "", "", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				api.Refused["off_1"] = test.status
-				ledger, order := spending.NewLedger(150), newOrder("key")
-				others, err := ledger.Hold("others", test.burn)
-				if err != nil {
-					t.Fatal(err)
-				}
-				order.RecoverWithin, order.Target.Hold = anyAge, holdIn(ledger)
-				if test.unreadable {
-					order.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) {
-						return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: errors.New("no")}
+			api.OthersKopH, api.Refused["off_1"] = test.others, test.status
+			synctest.Test(t, func(t *testing.T) {
+				m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
+					if test.unreadable && strings.HasSuffix(req.URL.Path, "/balance") {
+						return refuses(http.StatusForbidden)(req)
 					}
-				}
+					return api.RoundTrip(req)
+				})), limit)
+				order := newOrder("key")
+				order.RecoverWithin = anyAge
 				if test.known {
 					inst := ordered("ins_old", time.Minute)
-					inst.Price.RunningKopH = 100
+					inst.Price.RunningKopH = 50
 					api.Add(order.Seed.Key(1), inst)
 				}
-				rented, err := m.Fill(ctx, order, offerAt("off_1", 100))
-				if failure.KindOf(err) != test.want || (err == nil) != (rented.ID != "") {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				rented, err := m.Rent(ctx, order, offerAt("off_1", 100))
+				if errorName(err) != test.want || (err == nil) != (rented.ID != "") {
 					t.Errorf("%+v, %v", rented, err)
 				}
 				if test.known && err == nil && rented.ID != "ins_old" || len(api.Sent) > 0 {
 					t.Errorf("%s, sent %v", rented.ID, api.Sent)
 				}
-				others.Release()
-				_, excess := ledger.Hold("", 151)
-				if held := failure.As(excess).NowKopH; held != test.total-test.burn {
-					t.Errorf("%d are held, want %d", held, test.total-test.burn)
+				began := time.Now()
+				err = m.Account.Spend(t.Context(), "", 51, func() (string, error) { return "", nil })
+				if took := time.Since(began); errorName(err) != test.next || took > test.waits {
+					t.Errorf("another one: %v after %s", err, took)
+				}
+				if unknown := test.want == "OutcomeUnknown"; unknown && time.Since(began) < 20*time.Second {
+					t.Error("an instance that may be rented does not count")
 				}
 			})
 		})
 	}
 }
 
-// A creation that waits for a limit leaves its place to one whose price is held already.
-func TestFill_HoldsDoNotBlockEachOther(t *testing.T) {
-	prices := map[string]int64{}
-	for n := range maxRentals + 1 {
-		prices[fmt.Sprint("off_", n)] = 100
-	}
-	withMarket(t, rentaltest.NewMarket(prices), func(t *testing.T, m *Manager) {
-		rented := make(chan struct{})
-		var all sync.WaitGroup
-		fill := func(n int, hold spending.HoldFunc) {
-			order := newOrder("")
-			order.Target.Hold = hold
-			if _, err := m.Fill(t.Context(), order, offerAt(fmt.Sprint("off_", n), 100)); err != nil {
-				t.Error(err)
-			}
+// A creation that waits for the burn limit leaves its place to one that is within it.
+func TestRent_WaitsForTheLimitWithoutAPlace(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+	api.OthersKopH = 100
+	synctest.Test(t, func(t *testing.T) {
+		m := newLimited(rentaltest.Client(t, api), 200)
+		api.Actual["ins_old"] = rental.Instance{
+			ID: "ins_old", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100},
 		}
-		free := holdIn(spending.NewLedger(0))
-		for n := range maxRentals {
+		m.Account.Destroyed("ins_destroyed") // the burn rate may contain it for a while
+		var all sync.WaitGroup
+		for range maxRentals {
 			all.Go(func() {
-				fill(n, func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-					select {
-					case <-rented:
-						return free(ctx, id, kopH)
-					case <-ctx.Done():
-						return nil, ctx.Err()
-					}
-				})
+				if _, err := m.Rent(t.Context(), newOrder(""), offerAt("off_2", 100)); errorName(err) != "AboveBurnLimit" {
+					t.Error(err)
+				}
 			})
 		}
-		synctest.Wait()
-		fill(maxRentals, free)
-		close(rented)
+		time.Sleep(10 * time.Second)
+		began, order := time.Now(), newOrder("")
+		order.Replaces = "ins_old"
+		if _, err := m.Rent(t.Context(), order, offerAt("off_1", 100)); err != nil || time.Since(began) > 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
 		all.Wait()
 		if len(m.rentals) > 0 {
 			t.Errorf("%d places are taken", len(m.rentals))
@@ -361,7 +399,7 @@ func TestFill_HoldsDoNotBlockEachOther(t *testing.T) {
 
 // A new instance that costs too much or is not as ordered is destroyed again, or stopped if another run may have rented
 // it.
-func TestFill_Discards(t *testing.T) {
+func TestConvergeRented_Rejects(t *testing.T) {
 	price := func(kopH int64) func(*rental.Instance) {
 		return func(inst *rental.Instance) { inst.Price.RunningKopH = kopH }
 	}
@@ -370,40 +408,32 @@ func TestFill_Discards(t *testing.T) {
 		change func(*rental.Instance) // of the new instance, in the response and later
 		later  bool                   // not in the response
 		known  bool                   // an earlier run has rented it
-		kind   failure.Kind
-		limit  failure.Limit
+		reason string                 // empty if it may run
 		sent   string
 		ends   bool // the context, while the instance is created
 	}{
-		"as ordered": {change: price(100)},
-		"above the cap, interrupted": {
-			price(201), false, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", true,
-		},
-		"above the cap":        {price(201), false, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", false},
-		"above the cap, later": {price(201), true, false, failure.AboveLimit, failure.MaxPrice, "destroy ins_off_1", false},
+		"as ordered":                 {change: price(100)},
+		"above the cap, interrupted": {price(201), false, false, "AboveCap", "destroy ins_off_1", true},
+		"above the cap":              {price(201), false, false, "AboveCap", "destroy ins_off_1", false},
+		"above the cap, later":       {price(201), true, false, "AboveCap", "destroy ins_off_1", false},
 		"above the cap, an earlier run's": {
-			price(201), false, true, failure.AboveLimit, failure.MaxPrice, "stop ins_off_1", false,
+			price(201), false, true, "AboveCap", "stop ins_off_1", false,
 		},
-		"within the limit":       {change: price(150)},
-		"above the limit":        {price(151), false, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1", false},
-		"above the limit, later": {price(151), true, false, failure.AboveLimit, failure.MaxBurn, "destroy ins_off_1", false},
-		"a smaller disk":         {disk, false, false, failure.NotAsRequested, 0, "destroy ins_off_1", false},
-		"a smaller disk, later":  {disk, true, false, failure.NotAsRequested, 0, "destroy ins_off_1", false},
+		"within the limit":            {change: price(150)},
+		"above the limit":             {price(151), false, false, "AboveBurnLimit", "destroy ins_off_1", false},
+		"above the limit, later":      {price(151), true, false, "AboveBurnLimit", "destroy ins_off_1", false},
+		"a smaller disk":              {disk, false, false, "NotAsOrdered", "destroy ins_off_1", false},
+		"a smaller disk, later":       {disk, true, false, "NotAsOrdered", "destroy ins_off_1", false},
+		"a smaller disk, interrupted": {disk, false, false, "NotAsOrdered", "destroy ins_off_1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 			withMarket(t, api, func(t *testing.T, m *Manager) {
-				order := newOrder("key")
-				order.RecoverWithin, order.Target.MaxPriceKopH = anyAge, 200
-				order.Target.Hold = holdIn(spending.NewLedger(150))
-				saved := ""
-				order.OnRented = func(rented Rented) {
-					saved = rented.ID
-					if inst := api.Actual[rented.ID]; test.later {
-						test.change(&inst)
-						api.Actual[rented.ID] = inst
-					}
+				if !test.known { // else the burn rate contains its price
+					m.Account = newLimited(m.Client, 150).Account
 				}
+				order := newOrder("key")
+				order.RecoverWithin, order.MaxPriceKopH = anyAge, 200
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				api.After = func(inst *rental.Instance) error {
@@ -420,16 +450,19 @@ func TestFill_Discards(t *testing.T) {
 					test.change(&inst)
 					api.Add(order.Seed.Key(1), inst)
 				}
-				rented, err := m.Fill(ctx, order, offerAt("off_1", 100))
-				e, removal := failure.As(err), failure.NothingRequested
-				switch {
-				case test.known:
-					removal = failure.Stopped
-				case test.sent != "":
-					removal = failure.Destroyed
+				rented, err := m.Rent(ctx, order, offerAt("off_1", 100))
+				if err != nil || rented.ID != "ins_off_1" {
+					t.Fatalf("got %+v, %v", rented, err)
 				}
-				if e.Kind != test.kind || e.Limit != test.limit || e.Removal != removal || saved != "ins_off_1" {
-					t.Errorf("got %+v, saved %q, %v", rented, saved, err)
+				if inst := api.Actual[rented.ID]; test.later {
+					test.change(&inst)
+					api.Actual[rented.ID] = inst
+				}
+				_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
+				removal := map[string]Removal{"destroy": Destroyed, "stop": Stopped}[strings.Fields(test.sent + " -")[0]]
+				rejected, _ := errors.AsType[Rejected](err)
+				if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
+					t.Errorf("got %+v", err)
 				}
 			})
 			if sent := fmt.Sprint(api.Sent); sent != "["+test.sent+"]" {
@@ -440,29 +473,64 @@ func TestFill_Discards(t *testing.T) {
 }
 
 // While the account cannot be read, an instance that costs more than its offer is not ready.
-func TestFill_HigherPriceAndUnreadableAccount(t *testing.T) {
+func TestConvergeRented_HigherPriceAndUnreadableAccount(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+	rentedAt := time.Time{}
 	api.After = func(inst *rental.Instance) error {
-		inst.Price.RunningKopH = 150
+		inst.Price.RunningKopH, rentedAt = 150, time.Now()
 		return nil
 	}
-	withMarket(t, api, func(t *testing.T, m *Manager) {
-		order, began := newOrder("key"), time.Now()
-		readable := holdIn(spending.NewLedger(150))
-		order.Target.Hold = func(ctx context.Context, id string, kopH int64) (spending.Hold, error) {
-			if at := time.Since(began); at > 0 && at < time.Minute {
-				return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: errors.New("no")}
+	synctest.Test(t, func(t *testing.T) {
+		m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
+			switch {
+			case req.Method == http.MethodPost:
+				time.Sleep(10 * time.Second) // the reading before is too old
+			case strings.HasSuffix(req.URL.Path, "/balance") && !rentedAt.IsZero() && time.Since(rentedAt) < time.Minute:
+				return refuses(http.StatusForbidden)(req)
 			}
-			return readable(ctx, id, kopH)
+			return api.RoundTrip(req)
+		})), 150)
+		_, _, err := rentAndConverge(t.Context(), m, newOrder("key"), offerAt("off_1", 100))
+		if took := time.Since(rentedAt); err != nil || took < time.Minute {
+			t.Errorf("ended after %s, %v", took, err)
 		}
-		if _, err := m.Fill(t.Context(), order, offerAt("off_1", 100)); err != nil || time.Since(began) < time.Minute {
-			t.Errorf("ended after %s, %v", time.Since(began), err)
+	})
+}
+
+// An instance that was found by its key counts for the burn limit before the account shows it.
+func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
+	api := rentaltest.NewMarket(nil)
+	synctest.Test(t, func(t *testing.T) {
+		m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
+			switch path := req.URL.Path; {
+			case strings.HasSuffix(path, "/balance"):
+				return rentaltest.JSONResponse(req, http.StatusOK, rental.Balance{})
+			case req.Method == http.MethodGet && strings.HasSuffix(path, "/instances"):
+				return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
+			}
+			return api.RoundTrip(req)
+		})), 150)
+		order, inst := newOrder("key"), ordered("ins_1", 10*time.Second)
+		order.RecoverWithin, inst.Price.RunningKopH = anyAge, 100
+		api.Add(order.Seed.Key(1), inst)
+		rented, _, err := m.Find(t.Context(), order, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		err = m.Account.Spend(ctx, "", 51, func() (string, error) { return "", nil })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("another one: %v", err)
 		}
 	})
 }
 
 // An instance whose response can be read only in part is saved, and read by its id.
-func TestFill_UnreadableResponse(t *testing.T) {
+func TestRent_UnreadableResponse(t *testing.T) {
 	const unreadable = `{"id":"ins_off_1","status":"creating","price":{"running_kop_h":"high"}}`
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	synctest.Test(t, func(t *testing.T) {
@@ -473,18 +541,17 @@ func TestFill_UnreadableResponse(t *testing.T) {
 			}
 			return resp, err
 		})))
-		order, saved := newOrder("key"), Rented{}
-		order.Target.MaxPriceKopH = 100
-		order.OnRented = func(rented Rented) { saved = rented }
-		rented, err := m.Fill(t.Context(), order, offerAt("off_1", 100))
-		if err != nil || saved.ID != "ins_off_1" || rented.DiskGB != 60 || rented.QuotedKopH != 100 {
-			t.Errorf("saved %+v, got %+v, %v", saved, rented, err)
+		order := newOrder("key")
+		order.MaxPriceKopH = 100
+		rented, now, err := rentAndConverge(t.Context(), m, order, offerAt("off_1", 100))
+		if err != nil || rented.ID != "ins_off_1" || now.DiskGB != 60 || now.Price.RunningKopH != 100 {
+			t.Errorf("rented %+v, now %+v, %v", rented, now, err)
 		}
 	})
 }
 
 // A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
-func TestFill_NewInstanceIsNotFoundYet(t *testing.T) {
+func TestConvergeRented_NewInstanceIsNotFoundYet(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 	api.Hidden = 3
 	api.After = func(inst *rental.Instance) error {
@@ -492,7 +559,7 @@ func TestFill_NewInstanceIsNotFoundYet(t *testing.T) {
 		return nil
 	}
 	withMarket(t, api, func(t *testing.T, m *Manager) {
-		if rented, err := m.Fill(t.Context(), newOrder(""), offerAt("off_1", 100)); err != nil {
+		if rented, _, err := rentAndConverge(t.Context(), m, newOrder(""), offerAt("off_1", 100)); err != nil {
 			t.Errorf("got %+v, %v", rented, err)
 		}
 	})

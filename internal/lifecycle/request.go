@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -48,37 +47,50 @@ func (r *request) mayTakeEffect(m *Manager) bool {
 }
 
 // nextAfterRequest returns the next action for an instance that the last request should have changed. next is the
-// action without that request.
+// action without that request. The first row that applies decides:
+//
+//	wanted   observed after the request                                    next
+//	-------  ------------------------------------------------------------  ------------------------------
+//	stopped  outbid since the request, and would run again                 stop again
+//	stopped  outbid, and will not run again                                none: its GPU is not billed
+//	any      another status than the one that a conflict refused           the request again
+//	any      unchanged, and the status may lag                             wait
+//	any      unchanged, but heading to the wanted state                    wait
+//	stopped  refused, and no GPU is billed                                 none: there is nothing to stop
+//	any      refused                                                       StateRefused
+//	any      unchanged after a request with an unknown outcome             the request again, then its error
+//	running  outbid after the start                                        a new bid, then OutbidAgain
+//	any      changed by the request, and back in its earlier status        Reverted
 func (c *converger) nextAfterRequest(inst rental.Instance, next Action) (Action, error) {
-	r := c.last
+	r, stops := c.last, c.target.State == rental.DesiredStopped
 	changed := inst.Status != r.before.Status
 	pending := r.mayTakeEffect(c.manager)
 	refused := !r.visible && rental.IsConflict(r.err)
 	mayRepeat := next == ActionStart && c.starts < maxRequests || next == ActionStop && c.stops < maxRequests
-	err := r.err
 	outbid := inst.Status == rental.StatusOutbid
-	ran := c.State == rental.DesiredRunning && r.before.DesiredState == c.State // so that it proves no start
+	ran := !stops && r.before.DesiredState == rental.DesiredRunning // so that it proves no start
+	err := r.err
 	switch {
-	case c.State == rental.DesiredStopped && outbid && changed && inst.DesiredState == rental.DesiredRunning && mayRepeat:
-		return next, nil // it was outbid before the stop took effect, and would run again
-	case c.State == rental.DesiredStopped && outbid && (changed || !pending && inst.DesiredState == ""):
-		return ActionNone, nil // its GPU is not billed
+	case stops && outbid && changed && inst.DesiredState == rental.DesiredRunning && mayRepeat:
+		return next, nil
+	case stops && outbid && (changed || !pending && inst.DesiredState == ""):
+		return ActionNone, nil
 	case rental.IsConflict(r.err) && changed && mayRepeat:
-		return next, nil // the refusal was for another status
+		return next, nil
 	case pending:
 		return ActionWait, nil
-	case inst.DesiredState == c.State && !outbid && !(refused && ran):
-		return ActionWait, nil // the request has not taken effect
-	case refused && c.State == rental.DesiredStopped && !inst.BillsGPU():
-		return ActionNone, nil // there is nothing to stop
+	case inst.DesiredState == c.target.State && !outbid && !(refused && ran):
+		return ActionWait, nil
+	case refused && stops && !inst.BillsGPU():
+		return ActionNone, nil
 	case refused:
-		err = &failure.Error{Kind: failure.StateRefused, Wanted: c.State, Err: r.err}
-		mayRepeat = mayRepeat && c.aboveCap != nil // an instance above the cap has to be stopped
+		err = StateRefused{Wanted: c.target.State, Err: r.err}
+		mayRepeat = mayRepeat && c.tooExpensive != nil // it has to be stopped
 	case !r.visible && r.err != nil:
-	case c.State == rental.DesiredRunning && outbid:
-		err = &failure.Error{Kind: failure.OutbidAgain, Wanted: c.State, Starts: c.starts}
+	case !stops && outbid:
+		err = OutbidAgain{c.starts}
 	default:
-		return ActionWait, c.failure(failure.Reverted)
+		return ActionWait, Reverted{}
 	}
 	if mayRepeat {
 		return next, nil

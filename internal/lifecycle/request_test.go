@@ -40,7 +40,7 @@ func TestNextAfterRequest_UnchangedStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
-				c := &converger{Target: running(OutbidRestart), manager: newManager(rentaltest.Client(t, s))}
+				c := &converger{target: running(OutbidRestart), manager: newManager(rentaltest.Client(t, s))}
 				c.last = &request{wanted: rental.DesiredRunning, before: s.Inst, at: time.Now(), err: test.err, seen: test.seen}
 				time.Sleep(test.after)
 				next, err := c.next(s.Inst)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -34,9 +33,9 @@ func TestRented_AboveCap(t *testing.T) {
 		rented := Rented{Candidate: test.candidate, Recovered: test.candidate == nil, Instance: rental.Instance{
 			Status: test.status, Price: rental.InstancePrice{RunningKopH: test.running, StoppedKopH: test.stopped},
 		}}
-		order := Order{InstanceCreate: rental.InstanceCreate{DiskGB: 60, Type: rental.OnDemand}}
-		order.Target.MaxPriceKopH = test.limit
-		if got := rented.aboveCap(order); got != test.want {
+		request := rental.InstanceCreate{DiskGB: 60, Type: rental.OnDemand}
+		rented.Order = Order{Request: request, MaxPriceKopH: test.limit}
+		if got := rented.isAboveCap(); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -47,13 +46,13 @@ func TestRented_Differences(t *testing.T) {
 	t.Parallel()
 	vram := int64(16)
 	order := Order{
-		InstanceCreate: rental.InstanceCreate{Template: "custom", DiskGB: 60, Type: rental.OnDemand},
-		ExpectedImage:  "ubuntu:24.04",
+		Request:       rental.InstanceCreate{Template: "custom", DiskGB: 60, Type: rental.OnDemand},
+		ExpectedImage: "ubuntu:24.04",
 	}
 	candidate := &Candidate{Offer: rental.Offer{GPU: rental.OfferGPU{Slug: "a", Count: 2, VRAMGB: 24}}}
 	for name, test := range map[string]struct {
 		inst rental.Instance
-		want []failure.Difference
+		want []Difference
 	}{
 		"everything is omitted": {},
 		"all the same": {inst: rental.Instance{
@@ -62,7 +61,7 @@ func TestRented_Differences(t *testing.T) {
 		}},
 		"larger": {
 			rental.Instance{DiskGB: 70, GPU: rental.InstanceGPU{Slug: "b", Count: 4}},
-			[]failure.Difference{
+			[]Difference{
 				{Attribute: "disk_gb", Actual: "70", Requested: "60"}, {Attribute: "gpu.count", Actual: "4", Requested: "2"},
 				{Attribute: "gpu.slug", Actual: "b", Requested: "a"},
 			},
@@ -72,7 +71,7 @@ func TestRented_Differences(t *testing.T) {
 				Template: rental.TemplateRef{Slug: "pytorch"}, DiskGB: 50, Type: rental.Interruptible, Image: "debian:12",
 				GPU: rental.InstanceGPU{Slug: "b", Count: 1, VRAMGB: &vram},
 			},
-			[]failure.Difference{
+			[]Difference{
 				{Attribute: "type", Actual: "interruptible", Requested: "on_demand", Harmful: true},
 				{Attribute: "template", Actual: "pytorch", Requested: "custom", Harmful: true},
 				{Attribute: "image", Actual: "debian:12", Requested: "ubuntu:24.04", Harmful: true},
@@ -83,7 +82,8 @@ func TestRented_Differences(t *testing.T) {
 			},
 		},
 	} {
-		if got := (Rented{Instance: test.inst, Candidate: candidate}).Differences(order); !slices.Equal(got, test.want) {
+		rented := Rented{Instance: test.inst, Order: order, Candidate: candidate}
+		if got := rented.Differences(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}

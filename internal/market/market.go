@@ -4,14 +4,11 @@
 package market
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -20,46 +17,44 @@ import (
 type Market struct {
 	cache     *rental.Cache
 	lifecycle *lifecycle.Manager
-	// pollInterval is the pause between two looks into the cache during a wait.
+	// pollInterval is the pause between two reads of the cache during a wait.
 	pollInterval time.Duration
 
-	mu       sync.Mutex
-	reserved map[string]reservation // by the id of the offer
+	mu    sync.Mutex
+	taken map[string]claim // by the id of the offer
 }
 
 // New returns a Market.
 func New(cache *rental.Cache, manager *lifecycle.Manager, pollInterval time.Duration) *Market {
-	return &Market{cache: cache, lifecycle: manager, pollInterval: pollInterval, reserved: map[string]reservation{}}
+	return &Market{cache: cache, lifecycle: manager, pollInterval: pollInterval, taken: map[string]claim{}}
 }
 
-// reservation is why nothing else is rented from an offer.
-type reservation struct {
+// claim is why nothing else is rented from an offer.
+type claim struct {
 	end time.Time // zero while something is being rented from the offer
 	// limited: the API refused the offer although it is available. A limit of the account may be the reason.
 	limited bool
 }
 
 // ended reports whether nothing is being rented from the offer and the end has come.
-func (r reservation) ended(now time.Time) bool { return !r.end.IsZero() && !now.Before(r.end) }
+func (c claim) ended(now time.Time) bool { return !c.end.IsZero() && !now.Before(c.end) }
 
 // Demand describes the offers for instances that belong together.
 type Demand struct {
-	// Queries select the offers, in order of preference. None: OfferID is the only offer.
+	// Queries select the offers, in order of preference. Without queries, OfferID is the only offer.
 	Queries []rental.OfferQuery
 	OfferID string
 	Count   int
-	// Order is what is rented.
-	Order        rental.InstanceCreate
-	MaxPriceKopH int64 // of an offer; 0 for no cap
-	// PriceNeeded: the price of an offer must be known before it is rented.
-	PriceNeeded bool
+	// Request is what is rented.
+	Request      rental.InstanceCreate
+	MaxPriceKopH int64 // of an offer. Zero means no cap.
 	// SameGPU and SameCountry demand the same GPU model and the same country for all instances.
 	SameGPU, SameCountry bool
 	// Existing are the instances that the new ones join.
 	Existing []Location
 	// Except are offers not to choose.
 	Except map[string]bool
-	// Wait is how long to wait for offers; 0 for not at all.
+	// Wait is how long to wait for offers. Zero means not to wait.
 	Wait time.Duration
 	// All: the instances are rented together or not at all, so none waits for an offer while others are billed.
 	All bool
@@ -81,12 +76,22 @@ func LocationOf(offer rental.Offer) Location {
 type Choice struct {
 	// Candidates are the chosen offers, in order of preference, at most as many as demanded.
 	Candidates []lifecycle.Candidate
-	Offers     failure.Offers
+	Counts     Counts
+}
+
+// Counts are the numbers of offers for a demand.
+type Counts struct {
+	// Needed is the number of instances that lack an offer, and Found the number of offers for them.
+	Needed, Found int
+	// Matching is the number of offers that match the queries. Taken of them are used by this process or were refused a
+	// moment ago.
+	Matching, Taken int
+	Split           bool // there are more offers, but not with the same country or GPU
 }
 
 // Estimate returns the offers that would be chosen now. It reserves nothing.
 func (m *Market) Estimate(ctx context.Context, demand Demand) (choice Choice, err error) {
-	for _, read := range m.listAttempts(demand) {
+	for _, read := range m.reads(demand) {
 		offers, err := m.list(ctx, demand, read)
 		if err != nil {
 			return Choice{}, err
@@ -115,7 +120,7 @@ const (
 	manyOffers = 1000
 )
 
-// referencePollInterval is the poll interval for which the times of this package hold.
+// referencePollInterval is the poll interval for which the times of this package are meant.
 const referencePollInterval = 5 * time.Second
 
 // scaled returns a shorter time for a shorter poll interval, which means a service that changes quickly.
@@ -123,8 +128,8 @@ func (m *Market) scaled(d time.Duration) time.Duration {
 	return min(d, time.Duration(float64(d)*float64(m.pollInterval)/float64(referencePollInterval)))
 }
 
-// listAttempts returns the looks before a search gives up, or waits.
-func (m *Market) listAttempts(demand Demand) []listRead {
+// reads returns the reads of the lists before a search gives up, or waits.
+func (m *Market) reads(demand Demand) []listRead {
 	few, many := fewOffers, max(manyOffers, 2*demand.Count)
 	if 2*demand.Count > few || demand.SameGPU || demand.SameCountry {
 		few = many // the best offers need not be the first ones
@@ -132,22 +137,11 @@ func (m *Market) listAttempts(demand Demand) []listRead {
 	return []listRead{{ListAge, few}, {ListAge, many}, {m.scaled(freshAge), many}}
 }
 
-// unreadable is the error of a list that contains offers none of which can be read.
-type unreadable struct {
-	count int
-	first rental.Skipped
-}
-
-func (u unreadable) Error() string {
-	return fmt.Sprintf("the API returned %d offers that cannot be read. The first one (%s): %v", u.count,
-		cmp.Or(u.first.ID, "without an id"), u.first.Err)
-}
-
 // list returns the offers of all queries that can be rented, in order of preference, each one once. It is an error if
 // the API returns offers and none can be read, because that does not mean that there is none.
 func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []lifecycle.Candidate, err error) {
 	if len(demand.Queries) == 0 {
-		return m.named(ctx, demand)
+		return m.fixedOffer(ctx, demand)
 	}
 	seen := maps.Clone(demand.Except)
 	if seen == nil {
@@ -159,11 +153,11 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 		query.Skipped = &skipped
 		offers, err := m.cache.OffersWithin(ctx, query, read.limit, read.maxAge)
 		if err != nil {
-			return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: err}
+			return nil, OffersUnreadable{err}
 		}
 		readable += len(offers)
 		for _, offer := range offers {
-			candidate, err := lifecycle.NewCandidate(offer, demand.Order, demand.MaxPriceKopH)
+			candidate, err := lifecycle.NewCandidate(offer, demand.Request, demand.MaxPriceKopH)
 			if !seen[offer.ID] && err == nil {
 				candidate.Query = i
 				all = append(all, candidate)
@@ -172,14 +166,14 @@ func (m *Market) list(ctx context.Context, demand Demand, read listRead) (all []
 		}
 	}
 	if readable == 0 && len(skipped) > 0 {
-		return nil, &failure.Error{Kind: failure.OffersUnreadable, Err: unreadable{len(skipped), skipped[0]}}
+		return nil, OffersUnreadable{unreadableEntries{len(skipped), skipped[0]}}
 	}
 	return all, nil
 }
 
-// named returns the offer of the demand. Without a limit its price need not be known.
-func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidate, error) {
-	id, limited := demand.OfferID, demand.PriceNeeded || demand.MaxPriceKopH > 0
+// fixedOffer returns the offer of the demand. Without a limit its price need not be known.
+func (m *Market) fixedOffer(ctx context.Context, demand Demand) ([]lifecycle.Candidate, error) {
+	id, limited := demand.OfferID, m.lifecycle != nil && m.lifecycle.Account.Limited() || demand.MaxPriceKopH > 0
 	offer, seen := m.cache.SeenOffer(id)
 	if !seen || !offer.Available || limited {
 		var found bool
@@ -187,61 +181,61 @@ func (m *Market) named(ctx context.Context, demand Demand) ([]lifecycle.Candidat
 		offer, found, err = m.cache.ReadOffer(ctx, id)
 		switch {
 		case err != nil && limited:
-			return nil, &failure.Error{Kind: failure.OffersUnreadable, OfferID: id, Err: err}
+			return nil, OffersUnreadable{err}
 		case err != nil: // the request decides
 			return []lifecycle.Candidate{{Offer: rental.Offer{ID: id}}}, nil //nolint:nilerr // see above
 		case !found:
-			return nil, &failure.Error{Kind: failure.OfferRefused, OfferID: id, Availability: failure.NotAvailable}
+			return nil, lifecycle.OfferUnavailable{OfferID: id}
 		}
 	}
-	candidate, err := lifecycle.NewCandidate(offer, demand.Order, demand.MaxPriceKopH)
+	candidate, err := lifecycle.NewCandidate(offer, demand.Request, demand.MaxPriceKopH)
 	if err != nil {
 		return nil, err
 	}
 	return []lifecycle.Candidate{candidate}, nil
 }
 
-// reserve reserves candidates that are not reserved and not set aside, as selectOffers chooses them, unless there are
+// take takes the offers that selectOffers chooses among those that are not taken and not excluded, unless there are
 // fewer than need.
-func (m *Market) reserve(
-	demand Demand, need int, offers []lifecycle.Candidate, aside func(id string) bool,
+func (m *Market) take(
+	demand Demand, need int, offers []lifecycle.Candidate, excluded func(id string) bool,
 ) Choice {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	maps.DeleteFunc(m.reserved, func(_ string, r reservation) bool { return r.ended(now) })
+	maps.DeleteFunc(m.taken, func(_ string, c claim) bool { return c.ended(now) })
 	var free []lifecycle.Candidate
 	for _, offer := range offers {
-		_, reserved := m.reserved[offer.Offer.ID]
-		named := len(demand.Queries) == 0
-		if named || !reserved && !aside(offer.Offer.ID) {
+		_, taken := m.taken[offer.Offer.ID]
+		fixed := len(demand.Queries) == 0
+		if fixed || !taken && !excluded(offer.Offer.ID) {
 			free = append(free, offer)
 		}
 	}
 	choice := selectOffers(demand, free)
-	choice.Offers.Matching, choice.Offers.Reserved = len(offers), len(offers)-len(free)
+	choice.Counts.Matching, choice.Counts.Taken = len(offers), len(offers)-len(free)
 	if len(choice.Candidates) < need {
 		choice.Candidates = nil
 	}
 	for _, candidate := range choice.Candidates {
-		m.reserved[candidate.Offer.ID] = reservation{}
+		m.taken[candidate.Offer.ID] = claim{}
 	}
 	return choice
 }
 
-// release ends the reservation of an offer after some time. See reservation for limited.
+// release ends the claim of an offer after a time. See claim for limited.
 func (m *Market) release(offerID string, after time.Duration, limited bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reserved[offerID] = reservation{end: time.Now().Add(after), limited: limited}
+	m.taken[offerID] = claim{end: time.Now().Add(after), limited: limited}
 }
 
-// Destroyed ends the reservations that the destruction of an instance from an offer can make obsolete: of this offer,
-// and of those that were refused, perhaps because of a limit of the account.
+// Destroyed ends the claims that the destruction of an instance from an offer can make obsolete: of this offer, and of
+// those that were refused, perhaps because of a limit of the account.
 func (m *Market) Destroyed(offerID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.reserved, func(id string, r reservation) bool {
-		return !r.end.IsZero() && (r.limited || id == offerID)
+	maps.DeleteFunc(m.taken, func(id string, c claim) bool {
+		return !c.end.IsZero() && (c.limited || id == offerID)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -28,42 +27,42 @@ func TestEstimate(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*Demand)
 		want   string
-		offers failure.Offers // Listed, Needed and Matching are not compared
+		counts Counts // Needed and Matching are not compared
 	}{
-		"the first ones": {func(*Demand) {}, "[a_de_1 a_de_2]", failure.Offers{Found: 2}},
+		"the first ones": {func(*Demand) {}, "[a_de_1 a_de_2]", Counts{Found: 2}},
 		"without one": {
-			func(d *Demand) { d.Except = map[string]bool{"off_a_de_1": true} }, "[a_de_2 a_ru_1]", failure.Offers{Found: 2},
+			func(d *Demand) { d.Except = map[string]bool{"off_a_de_1": true} }, "[a_de_2 a_ru_1]", Counts{Found: 2},
 		},
-		"within a cap":   {func(d *Demand) { d.MaxPriceKopH = 100 }, "[a_de_1 a_ru_1]", failure.Offers{Found: 2}},
-		"in one country": {func(d *Demand) { d.SameCountry = true }, "[a_ru_1 a_ru_2]", failure.Offers{Found: 2}},
+		"within a cap":   {func(d *Demand) { d.MaxPriceKopH = 100 }, "[a_de_1 a_ru_1]", Counts{Found: 2}},
+		"in one country": {func(d *Demand) { d.SameCountry = true }, "[a_ru_1 a_ru_2]", Counts{Found: 2}},
 		"of one model": {
-			func(d *Demand) { d.SameGPU, d.Count = true, 3 }, "[a_de_1 a_de_2 a_ru_1]", failure.Offers{Found: 3},
+			func(d *Demand) { d.SameGPU, d.Count = true, 3 }, "[a_de_1 a_de_2 a_ru_1]", Counts{Found: 3},
 		},
 		"with an existing one": {
 			func(d *Demand) { d.SameCountry, d.Existing = true, []Location{{"a", ""}, {"a", "de"}} },
-			"[a_de_1 a_de_2]", failure.Offers{Found: 2},
+			"[a_de_1 a_de_2]", Counts{Found: 2},
 		},
 		"too few in one country": {
 			func(d *Demand) { d.SameCountry, d.Count = true, 5 }, "[a_de_1 a_de_2 b_de_1 b_de_2]",
-			failure.Offers{Found: 4, Split: true},
+			Counts{Found: 4, Split: true},
 		},
 		"of the first query, not the cheapest": {
-			func(d *Demand) { d.SameCountry, d.SameGPU, d.Count = true, true, 1 }, "[a_de_1]", failure.Offers{Found: 1},
+			func(d *Demand) { d.SameCountry, d.SameGPU, d.Count = true, true, 1 }, "[a_de_1]", Counts{Found: 1},
 		},
 		"the second query, too": {
-			func(d *Demand) { d.Count = 5 }, "[a_de_1 a_de_2 a_ru_1 a_ru_2 b_de_1]", failure.Offers{Found: 5},
+			func(d *Demand) { d.Count = 5 }, "[a_de_1 a_de_2 a_ru_1 a_ru_2 b_de_1]", Counts{Found: 5},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMarket(t, rentaltest.NewMarket(prices), func(t *testing.T, m *Market) {
 				d := demand(2, "a", "b")
 				test.change(&d)
-				for range 2 { // it reserves nothing
+				for range 2 { // it claims nothing
 					choice, err := m.Estimate(t.Context(), d)
-					got := choice.Offers
-					got.Listed, got.Needed, got.Matching = false, 0, 0
-					if err != nil || fmt.Sprint(ids(choice.Candidates)) != test.want || got != test.offers {
-						t.Errorf("got %v, %+v, %v", ids(choice.Candidates), choice.Offers, err)
+					got := choice.Counts
+					got.Needed, got.Matching = 0, 0
+					if err != nil || fmt.Sprint(ids(choice.Candidates)) != test.want || got != test.counts {
+						t.Errorf("got %v, %+v, %v", ids(choice.Candidates), choice.Counts, err)
 					}
 				}
 			})
@@ -85,7 +84,7 @@ func TestEstimate_DiskAndUnknownCountry(t *testing.T) {
 	})
 }
 
-// Instances that belong together are rented together: too few offers are not reserved, and do not decide where the
+// Instances that belong together are rented together: too few offers are not claimed, and do not decide where the
 // others are.
 func TestTake_Together(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100})
@@ -93,8 +92,8 @@ func TestTake_Together(t *testing.T) {
 		d := demand(2)
 		d.SameCountry, d.Wait, d.All = true, time.Hour, true
 		time.AfterFunc(time.Minute, func() {
-			if len(m.reserved) > 0 {
-				t.Errorf("reserved %v", m.reserved)
+			if len(m.taken) > 0 {
+				t.Errorf("claimed %v", m.taken)
 			}
 			api.Set("off_a_de_1", 100)
 			api.Set("off_a_de_2", 100)

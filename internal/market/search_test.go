@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -20,7 +19,7 @@ import (
 )
 
 // inMarket runs a test in a synctest bubble.
-func inMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m *Market)) {
+func inMarket(t *testing.T, api http.RoundTripper, test func(t *testing.T, m *Market)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		client := rentaltest.Client(t, api)
@@ -34,12 +33,25 @@ func inMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m *M
 	})
 }
 
+// setBurnLimit sets a limit of kopecks per hour.
+func (m *Market) setBurnLimit(kopH int64) {
+	m.lifecycle.Account = spending.NewAccount(spending.Limits{MaxBurnKopH: kopH}, m.lifecycle.Client)
+}
+
+// errorName is the type of an error without its package.
+func errorName(err error) string {
+	if err == nil {
+		return ""
+	}
+	name := fmt.Sprintf("%T", err)
+	return name[strings.LastIndex(name, ".")+1:]
+}
+
 // order is an order under a key; a random key if it is empty.
 func order(key string) lifecycle.Order {
 	order := lifecycle.Order{
-		InstanceCreate: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Target:         lifecycle.Target{State: rental.DesiredRunning}, RecoverWithin: 1000 * time.Hour,
-		Seed: lifecycle.RandomKey(),
+		Request:       rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
+		RecoverWithin: 1000 * time.Hour, Seed: lifecycle.RandomKey(),
 	}
 	if key != "" {
 		order.Seed = lifecycle.ChosenKey(key)
@@ -49,7 +61,7 @@ func order(key string) lifecycle.Order {
 
 // demand is for instances of GPU models, in order of preference; any GPU without.
 func demand(count int, gpus ...string) Demand {
-	d := Demand{Count: count, Order: order("").InstanceCreate}
+	d := Demand{Count: count, Request: order("").Request}
 	for _, gpu := range gpus {
 		query := rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand}
 		d.Queries = append(d.Queries, query)
@@ -68,7 +80,7 @@ func waiting(wait time.Duration, gpus ...string) Demand {
 }
 
 func rent(ctx context.Context, m *Market, demand Demand) (offerID string, rented lifecycle.Rented, err error) {
-	rented, err = m.Search(demand).Rent(ctx, order(""), nil)
+	rented, err = m.Search(demand).Rent(ctx, order(""))
 	if rented.Candidate != nil {
 		offerID = rented.Candidate.Offer.ID
 	}
@@ -102,8 +114,8 @@ func TestRent_Refusals(t *testing.T) {
 				if offer != test.want || (err == nil) != (test.want != "") {
 					t.Errorf("rented %s, %v", offer, err)
 				}
-				e := failure.As(err)
-				if err != nil && (e.Kind != failure.OfferRefused || e.Availability != failure.Available) {
+				refused, ok := errors.AsType[lifecycle.OfferRefused](err)
+				if err != nil && (!ok || refused.Afterwards != lifecycle.Available) {
 					t.Errorf("got %#v", err)
 				}
 			})
@@ -143,7 +155,7 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 				if offer != test.want {
 					t.Errorf("rented from %q, want %q (%v)", offer, test.want, err)
 				}
-				if e := failure.As(err); test.want == "" && e.Kind != failure.NoOffer {
+				if test.want == "" && errorName(err) != "NoOffer" {
 					t.Errorf("failed with %#v, want NoOffer", err)
 				}
 			})
@@ -151,28 +163,44 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 	}
 }
 
-// What may be rented decides where the others are rented.
-func TestRent_OutcomeUnknownKeepsCountry(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100, "off_a_de_1": 200})
-	api.Refused["off_a_ru_1"] = 503
+// An offer that can no longer be rented as interruptible does not end a creation.
+func TestRent_NotInterruptible(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200})
+	api.Refused["off_1"] = http.StatusConflict
+	api.Before = func(rental.InstanceCreate) { api.OnDemand["off_1"] = true }
 	inMarket(t, api, func(t *testing.T, m *Market) {
-		d := demand(2)
-		d.SameCountry = true
-		search := m.Search(d)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
-		if _, err := search.Rent(ctx, order("key"), nil); failure.KindOf(err) != failure.OutcomeUnknown {
-			t.Fatalf("got %v", err)
-		}
-		if other, err := search.Take(t.Context(), 1, 1, false); failure.KindOf(err) != failure.NoOffer {
-			t.Errorf("got %v, %v", other, err)
+		d, o := demand(1), order("")
+		d.Request.Type, o.Request.Type = rental.Interruptible, rental.Interruptible
+		if rented, err := m.Search(d).Rent(t.Context(), o); err != nil || rented.Candidate.Offer.ID != "off_2" {
+			t.Errorf("got %+v, %v", rented, err)
 		}
 	})
 }
 
-// An offer is reserved while something is rented from it, and afterwards as long as lists may contain it.
-func TestRent_EndsReservations(t *testing.T) {
-	named := func(code int) func(*rentaltest.Market) {
+// What is or may be rented decides where the others are rented.
+func TestRent_KeepsCountry(t *testing.T) {
+	for status, want := range map[int]string{0: "", 503: "OutcomeUnknown"} {
+		api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100, "off_a_de_1": 200})
+		api.Refused["off_a_ru_1"] = status
+		inMarket(t, api, func(t *testing.T, m *Market) {
+			d := demand(2)
+			d.SameCountry = true
+			search := m.Search(d)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			if _, err := search.Rent(ctx, order("key")); errorName(err) != want {
+				t.Fatalf("got %v", err)
+			}
+			if other, err := search.Take(t.Context(), 1, 1, false); errorName(err) != "NoOffer" {
+				t.Errorf("got %v, %v", other, err)
+			}
+		})
+	}
+}
+
+// An offer is claimed while something is rented from it, and afterwards as long as lists may contain it.
+func TestRent_EndsClaims(t *testing.T) {
+	refused := func(code int) func(*rentaltest.Market) {
 		return func(api *rentaltest.Market) { api.Refused["off_1"] = code }
 	}
 	recovered := func(api *rentaltest.Market) {
@@ -181,30 +209,26 @@ func TestRent_EndsReservations(t *testing.T) {
 			CreatedAt: time.Now().Add(-time.Hour),
 		})
 	}
-	failed := func(api *rentaltest.Market) {
-		api.After = func(inst *rental.Instance) error { inst.Status = rental.StatusFailed; return nil }
-	}
 	for name, test := range map[string]struct {
-		change   func(*rentaltest.Market)
-		reserved time.Duration
-		want     failure.Kind
+		change  func(*rentaltest.Market)
+		claimed time.Duration
+		want    string
 	}{
-		"rented":                     {func(*rentaltest.Market) {}, goneFor, ""},
-		"rented, and it has failed":  {failed, goneFor, failure.NeedsReplacement},
+		"rented":                     {func(*rentaltest.Market) {}, claimTTL, ""},
 		"recovered under the key":    {recovered, 0, ""},
-		"another one under the key":  {recovered, 0, failure.NotLost},
-		"refused for the funds":      {named(402), 0, ""},
-		"refused for its permission": {named(403), 0, ""},
-		"refused for a conflict":     {named(409), refusedFor, failure.OfferRefused},
+		"another one under the key":  {recovered, 0, "NotRecent"},
+		"refused for the funds":      {refused(402), 0, "Error"},
+		"refused for its permission": {refused(403), 0, "Error"},
+		"refused for a conflict":     {refused(409), refusedTTL, "OfferRefused"},
 		"not available": {
 			func(api *rentaltest.Market) { api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") } },
-			goneFor, failure.NoOffer,
+			claimTTL, "NoOffer",
 		},
 		"an unknown outcome": {
 			func(api *rentaltest.Market) {
 				api.After = func(*rental.Instance) error { api.Before = func(rental.InstanceCreate) {}; return errors.New("cut") }
 				api.Refused["off_1"] = 503
-			}, goneFor, failure.OutcomeUnknown,
+			}, claimTTL, "OutcomeUnknown",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,31 +242,29 @@ func TestRent_EndsReservations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var ended time.Time
 				o := order("key")
-				if test.want == failure.NotLost {
+				if test.want == "NotRecent" {
 					o.RecoverWithin = time.Minute
 				}
-				o.OnRented = func(lifecycle.Rented) { ended = time.Now() }
-				_, err = search.Rent(ctx, o, &taken[0])
-				if failure.KindOf(err) != test.want {
+				_, err = search.Rent(ctx, o, taken...)
+				if errorName(err) != test.want {
 					t.Errorf("got %v", err)
 				}
-				if ended.IsZero() {
-					ended = time.Now()
+				if n := api.Counts["POST /instances"]; test.want == "NoOffer" && n != 1 {
+					t.Errorf("%d create requests: the key was requested again", n)
 				}
-				end := m.reserved["off_1"].end
-				if left := end.Sub(ended); left < test.reserved-10*time.Second || left > test.reserved || end.IsZero() {
-					t.Errorf("reserved for %s, want %s", left, test.reserved)
+				end := m.taken["off_1"].end
+				if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
+					t.Errorf("claimed for %s, want %s", left, test.claimed)
 				}
 			})
 		})
 	}
 }
 
-// A destruction ends the reservation of its offer, and the reservations that a limit of the account may have refused,
-// but not that of an unsuitable offer.
-func TestDestroyed_EndsReservations(t *testing.T) {
+// A destruction ends the claim of its offer, and the claims that a limit of the account may have refused, but not that
+// of an unsuitable offer.
+func TestDestroyed_EndsClaims(t *testing.T) {
 	for _, test := range []struct {
 		status    int
 		destroyed string
@@ -262,9 +284,8 @@ func TestDestroyed_EndsReservations(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.Destroyed(test.destroyed)
-			if _, reserved := m.reserved["off_1"]; reserved == test.free {
-				t.Errorf("after %d and the destruction of an instance from %s: reserved %t", test.status, test.destroyed,
-					reserved)
+			if _, claimed := m.taken["off_1"]; claimed == test.free {
+				t.Errorf("after %d and the destruction of an instance from %s: claimed %t", test.status, test.destroyed, claimed)
 			}
 		})
 	}
@@ -297,37 +318,35 @@ func TestRent_FallsBack(t *testing.T) {
 		if err != nil || rented.Candidate.Query != 1 {
 			t.Errorf("got %+v, %v", rented.Candidate, err)
 		}
-		if _, _, err = rent(t.Context(), m, demand(1, "h100", "a100")); failure.KindOf(err) != failure.NoOffer {
+		if _, _, err = rent(t.Context(), m, demand(1, "h100", "a100")); errorName(err) != "NoOffer" {
 			t.Errorf("second: %v", err)
 		}
 	})
 }
 
-// A named offer is requested although its state is unknown, unless its price must be known.
-func TestRent_NamedOffer(t *testing.T) {
+// A fixed offer is requested although its state is unknown, unless its price must be known.
+func TestRent_FixedOffer(t *testing.T) {
 	for name, test := range map[string]struct {
 		offer    string
 		maxPrice int64
-		counted  bool // in a limit of the account
-		listed   int  // status of the reads
-		want     failure.Kind
+		maxBurn  int64
+		listed   int // status of the reads
+		want     string
 	}{
-		"available":                     {"off_1", 100, false, 0, ""},
-		"not available":                 {"off_2", 0, false, 0, failure.OfferRefused},
-		"above the cap":                 {"off_1", 99, false, 0, failure.AboveLimit},
-		"not readable, no price needed": {"off_1", 0, false, 503, ""},
-		"not readable, with a cap":      {"off_1", 100, false, 503, failure.OffersUnreadable},
-		"not readable, price counted":   {"off_1", 0, true, 503, failure.OffersUnreadable},
+		"available":                     {"off_1", 100, 0, 0, ""},
+		"not available":                 {"off_2", 0, 0, 0, "OfferUnavailable"},
+		"above the cap":                 {"off_1", 99, 0, 0, "OfferAboveCap"},
+		"not readable, no price needed": {"off_1", 0, 0, 503, ""},
+		"not readable, with a cap":      {"off_1", 100, 0, 503, "OffersUnreadable"},
+		"not readable, price counted":   {"off_1", 0, 100, 503, "OffersUnreadable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
 			api.ReadStatus = test.listed
 			inMarket(t, api, func(t *testing.T, m *Market) {
-				d := Demand{
-					OfferID: test.offer, Count: 1, Order: order("").InstanceCreate, MaxPriceKopH: test.maxPrice,
-					PriceNeeded: test.counted,
-				}
-				if offer, _, err := rent(t.Context(), m, d); failure.KindOf(err) != test.want || err == nil && offer != "off_1" {
+				m.setBurnLimit(test.maxBurn)
+				d := Demand{OfferID: test.offer, Count: 1, Request: order("").Request, MaxPriceKopH: test.maxPrice}
+				if offer, _, err := rent(t.Context(), m, d); errorName(err) != test.want || err == nil && offer != "off_1" {
 					t.Errorf("rented %s, %v", offer, err)
 				}
 			})
@@ -354,9 +373,9 @@ func TestWait_RentsEachOfferOnce(t *testing.T) {
 		}
 		failed := 0
 		for range cap(errs) {
-			if e := failure.As(<-errs); e.Kind == failure.NoOffer {
-				if failed++; e.Offers.Waited != time.Hour || e.Offers.Matching > 0 || !e.Offers.Listed {
-					t.Errorf("got %+v", e.Offers)
+			if e, ok := errors.AsType[NoOffer](<-errs); ok {
+				if failed++; e.Waited != time.Hour || e.Counts.Matching > 0 {
+					t.Errorf("got %+v", e)
 				}
 			}
 		}
@@ -425,7 +444,7 @@ func TestWait_ContinuesAfterRefusals(t *testing.T) {
 			t.Errorf("got %s after %s, %v", offer, passed, err)
 		}
 	})
-	if n := api.Counts["POST /instances"]; n > 23 {
+	if n := api.Counts["POST /instances"]; n > 12 {
 		t.Errorf("%d create requests", n)
 	}
 }
@@ -457,7 +476,7 @@ func TestWait_RefusedOffers(t *testing.T) {
 		inMarket(t, api, func(t *testing.T, m *Market) {
 			began := time.Now()
 			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
-			if took := time.Since(began); failure.KindOf(err) != failure.OfferRefused || took > time.Minute {
+			if took := time.Since(began); errorName(err) != "OfferRefused" || took > time.Minute {
 				t.Errorf("ended after %s: %v", took, err)
 			}
 		})
@@ -473,9 +492,8 @@ func TestWait_Ends(t *testing.T) {
 			defer cancel()
 			began := time.Now()
 			_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
-			e := failure.As(err)
-			if e.Kind != failure.Interrupted || e.Offers.Waited != 10*time.Minute || !e.Offers.Listed {
-				t.Errorf("got %#v after %s", err, time.Since(began))
+			if took := time.Since(began); errorName(err) != "Interrupted" || took != 10*time.Minute {
+				t.Errorf("got %#v after %s", err, took)
 			}
 		})
 		if api.Counts["POST /instances"] > 0 {
@@ -484,13 +502,22 @@ func TestWait_Ends(t *testing.T) {
 	})
 	t.Run("spending limit", func(t *testing.T) {
 		api := rentaltest.NewMarket(map[string]int64{})
-		limit := &failure.Error{Kind: failure.AboveLimit, Limit: failure.MaxBurn, LimitKopH: 1}
 		inMarket(t, api, func(t *testing.T, m *Market) {
+			m.setBurnLimit(99)
 			time.AfterFunc(5*time.Minute, func() { api.Set("off_h100_1", 100) })
-			o := order("")
-			o.Target.Hold = func(context.Context, string, int64) (spending.Hold, error) { return nil, limit }
-			if _, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), o, nil); !errors.Is(err, limit) {
-				t.Errorf("got %v", err)
+			began := time.Now()
+			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
+			if took := time.Since(began); errorName(err) != "AboveBurnLimit" || took > 6*time.Minute {
+				t.Errorf("got %v after %s", err, took)
+			}
+		})
+	})
+	t.Run("together with others, which are billed", func(t *testing.T) {
+		inMarket(t, rentaltest.NewMarket(nil), func(t *testing.T, m *Market) {
+			d, began := waiting(time.Hour), time.Now()
+			d.All = true
+			if _, _, err := rent(t.Context(), m, d); errorName(err) != "NoOffer" || time.Since(began) > time.Minute {
+				t.Errorf("got %v after %s", err, time.Since(began))
 			}
 		})
 	})
@@ -499,23 +526,42 @@ func TestWait_Ends(t *testing.T) {
 		api.ReadStatus = http.StatusUnprocessableEntity
 		inMarket(t, api, func(t *testing.T, m *Market) {
 			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
-			if failure.KindOf(err) != failure.OffersUnreadable {
+			if errorName(err) != "OffersUnreadable" {
 				t.Errorf("got %v", err)
 			}
 		})
 	})
 }
 
+// An interrupted wait claims no offer, also if the last list has one that was released a moment ago.
+func TestWait_InterruptedClaimsNothing(t *testing.T) {
+	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": 100}), func(t *testing.T, m *Market) {
+		other := m.Search(demand(1))
+		taken, err := other.Take(t.Context(), 1, 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		defer cancel()
+		time.AfterFunc(12*time.Second-1, func() { other.Release(taken...) })
+		_, _, err = rent(ctx, m, waiting(time.Hour))
+		synctest.Wait()
+		if claim := m.taken["off_1"]; errorName(err) != "Interrupted" || claim.end.IsZero() {
+			t.Errorf("%v, the claim is %+v", err, claim)
+		}
+	})
+}
+
 // An outage of the service does not end the wait. A wait that ends during an outage reports that the offers could not
-// be read, whatever ended it.
+// be read, unless it is interrupted.
 func TestWait_Outage(t *testing.T) {
 	for name, test := range map[string]struct {
 		outage, timeout time.Duration
-		want            failure.Kind
+		want            string
 	}{
 		"it ends":                {30 * time.Minute, 2 * time.Hour, ""},
-		"the wait ends first":    {3 * time.Hour, 2 * time.Hour, failure.NoOffer},
-		"the context ends first": {3 * time.Hour, 30 * time.Minute, failure.Interrupted},
+		"the wait ends first":    {3 * time.Hour, 2 * time.Hour, "OffersUnreadable"},
+		"the context ends first": {3 * time.Hour, 30 * time.Minute, "Interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := rentaltest.NewMarket(map[string]int64{"off_h100_1": 100})
@@ -529,8 +575,7 @@ func TestWait_Outage(t *testing.T) {
 				}
 				time.Sleep(2 * time.Second)
 				_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
-				e := failure.As(err)
-				if e.Kind != test.want || err != nil && (failure.KindOf(e.Last) != failure.OffersUnreadable || e.Offers.Listed) {
+				if errorName(err) != test.want {
 					t.Errorf("got %#v", err)
 				}
 			})
@@ -538,20 +583,35 @@ func TestWait_Outage(t *testing.T) {
 	}
 }
 
-// With a configured key, the instance of an earlier run is recovered before the wait begins.
-func TestWait_RecoversFirst(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{})
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		began := time.Now()
-		api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
-			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
-			CreatedAt: time.Now().Add(-time.Hour),
+// With a configured key, the instance of an earlier run is found before the wait begins, or if the burn limit, which
+// contains its price, allows no other one.
+func TestRent_FindsByKey(t *testing.T) {
+	for name, test := range map[string]struct {
+		prices  map[string]int64
+		maxBurn int64
+	}{
+		"no offer":             {nil, 0},
+		"above the burn limit": {map[string]int64{"off_h100_1": 100}, 150},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := rentaltest.NewMarket(test.prices)
+			inMarket(t, api, func(t *testing.T, m *Market) {
+				m.setBurnLimit(test.maxBurn)
+				began := time.Now()
+				api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
+					ID: "ins_1", Status: rental.StatusRunning, CreatedAt: time.Now().Add(-time.Hour),
+					Price: rental.InstancePrice{RunningKopH: 100},
+				})
+				rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"))
+				if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {
+					t.Errorf("got %+v, %v", rented, err)
+				}
+				if claim, found := m.taken["off_h100_1"]; found && !claim.ended(time.Now()) || len(api.Rented) > 0 {
+					t.Errorf("the claim is %+v, rented %v", claim, api.Rented)
+				}
+			})
 		})
-		rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"), nil)
-		if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {
-			t.Errorf("got %+v, %v", rented, err)
-		}
-	})
+	}
 }
 
 // Offers that cannot be read are not the same as none. A wait for offers goes on.
@@ -559,7 +619,7 @@ func TestRent_UnreadableOffers(t *testing.T) {
 	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": -1, "off_2": -1}), func(t *testing.T, m *Market) {
 		_, _, err := rent(t.Context(), m, demand(1))
 		want := "2 offers that cannot be read. The first one (off_1): the price of -1 kopecks"
-		if failure.KindOf(err) != failure.OffersUnreadable || !strings.Contains(err.Error(), want) {
+		if errorName(err) != "OffersUnreadable" || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})

@@ -42,9 +42,9 @@ func selectOffers(demand Demand, offers []lifecycle.Candidate) (choice Choice) {
 		}
 	}
 	short := len(choice.Candidates) < demand.Count
-	choice.Offers.Listed, choice.Offers.Matching = true, len(offers)
-	choice.Offers.Needed, choice.Offers.Found = demand.Count, len(choice.Candidates)
-	choice.Offers.Split = short && len(offers) > len(choice.Candidates)
+	choice.Counts.Matching = len(offers)
+	choice.Counts.Needed, choice.Counts.Found = demand.Count, len(choice.Candidates)
+	choice.Counts.Split = short && len(offers) > len(choice.Candidates)
 	return choice
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -26,12 +25,14 @@ type Account struct {
 	limits  Limits
 	client  *rental.Client
 	reading rental.Cached[reading]
-	ledger  *Ledger
+	ledger  ledger
 }
 
 // NewAccount returns the account of a client.
 func NewAccount(limits Limits, client *rental.Client) *Account {
-	return &Account{limits: limits, client: client, ledger: NewLedger(limits.MaxBurnKopH)}
+	return &Account{limits: limits, client: client, ledger: ledger{
+		limit: limits.MaxBurnKopH, prices: map[string]price{}, reserved: map[*reservation]bool{},
+	}}
 }
 
 // reading is the account at one time.
@@ -41,42 +42,56 @@ type reading struct {
 	began   time.Time
 }
 
-// Hold returns the comparison of an instance with the burn limit, nil without a limit.
-func (a *Account) Hold() HoldFunc {
+// Spend runs a request that rents or starts an instance if the limit allows its price, kopH, in addition to what the
+// account costs, and otherwise returns AboveBurnLimit. id is the instance that is started, or that the new one
+// replaces: only a rise of its price counts. Without an id, the price is that of another instance. The request returns
+// the id of the instance that is or may be billed, also with an error, which Spend returns. Until then, its price is
+// reserved.
+//
+// A refusal must be certain: while other requests are in flight, or the API may lag, Spend reads the account again, for
+// as long as an accepted change may be missing.
+func (a *Account) Spend(ctx context.Context, id string, kopH int64, request func() (id string, err error)) error {
 	if a.limits.MaxBurnKopH == 0 {
-		return nil
+		_, err := request()
+		return err
 	}
-	return a.hold
+	reserved, err := a.reserve(ctx, id, kopH)
+	if err != nil {
+		return err
+	}
+	billed, err := request()
+	a.ledger.settle(reserved, billed)
+	return err
 }
 
-// hold implements HoldFunc: it adds the price to the burn rate just read. It refuses the price only if the burn rate
-// is certain: after requests in flight have ended, unless the caller has a hold for the same instance already, and
-// while the API does not lag.
-func (a *Account) hold(ctx context.Context, id string, kopH int64) (Hold, error) {
+func (a *Account) reserve(ctx context.Context, id string, kopH int64) (*reservation, error) {
+	deadline := time.Now().Add(lag + lagInterval)
 	for age := maxAge; ; age = 0 {
 		now, err := a.read(ctx, age)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			return nil, &failure.Error{Kind: failure.AccountUnreadable, Err: err}
+			return nil, AccountUnreadable{err}
 		}
-		hold, err := a.ledger.Hold(id, kopH)
-		if err == nil {
-			return hold, nil
-		}
-		if first := age > 0; first || a.ledger.await(ctx, id) {
-			continue
-		}
-		if !a.ledger.mayLag(now) {
+		reserved, certain, err := a.ledger.reserve(now, id, kopH)
+		switch {
+		case err == nil:
+			return reserved, nil
+		case age > 0:
+			continue // the reading may be a few seconds old
+		case certain || time.Now().After(deadline):
 			return nil, err
 		}
 		_ = backoff.Sleep(ctx, lagInterval) //nolint:errcheck // the next iteration checks ctx
 	}
 }
 
+// Limited reports whether there is a burn limit, so that Spend needs the price of what it compares.
+func (a *Account) Limited() bool { return a.limits.MaxBurnKopH > 0 }
+
 // Destroyed records that the API has accepted the destruction of an instance.
-func (a *Account) Destroyed(id string) { a.ledger.Destroyed(id) }
+func (a *Account) Destroyed(id string) { a.ledger.destroyed(id) }
 
 // read returns the account as it was at most so long ago, and adds it to the ledger.
 func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) {
@@ -120,45 +135,4 @@ func (r reading) sum() (kopH int64) {
 		kopH += cost
 	}
 	return kopH
-}
-
-// observe replaces the prices with those of a newer reading. What this process has rented, started or destroyed a
-// moment ago stays, because the reading may lack it.
-func (l *Ledger) observe(now reading) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now.began.Before(l.readAt) {
-		return
-	}
-	prices := map[string]price{}
-	for id, kopH := range now.listed {
-		prices[id] = price{kopH: kopH}
-	}
-	for id, own := range l.prices {
-		listed, found := prices[id]
-		if own.at.IsZero() || now.began.Sub(own.at) > lag || own.rented && found {
-			continue
-		}
-		if !own.gone {
-			own.kopH = max(own.kopH, listed.kopH)
-		}
-		prices[id] = own
-	}
-	l.prices, l.readAt = prices, now.began
-	l.other = max(0, now.balance.BurnKopH-now.sum())
-}
-
-// mayLag reports whether the sum may be too high, because the API returned the account without a change that this
-// process made: the burn rate can contain an instance that is destroyed, or that the list lacks, an instance that was
-// started may be stopped again, and one whose rental has an unknown outcome may be listed.
-func (l *Ledger) mayLag(now reading) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, own := range l.prices {
-		recent := !own.at.IsZero() && now.began.Sub(own.at) <= lag
-		if recent && (l.other > 0 || own.kopH > now.listed[id]) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,18 +1,15 @@
 package spending
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -69,14 +66,22 @@ func inBubble(t *testing.T, limit int64, test func(*testing.T, *fakeAccount, *Ac
 	})
 }
 
-// rent holds the price of a new instance, and commits it.
+// bills is a request that rents or starts an instance; nothing without an id.
+func bills(id string) func() (string, error) { return func() (string, error) { return id, nil } }
+
+// rent rents a new instance.
 func rent(t *testing.T, account *Account, id string, kopH int64) error {
 	t.Helper()
-	hold, err := account.Hold()(t.Context(), "", kopH)
+	return account.Spend(t.Context(), "", kopH, bills(id))
+}
+
+// errorName is the type of an error without its package.
+func errorName(err error) string {
 	if err == nil {
-		hold.Commit(id, kopH)
+		return ""
 	}
-	return err
+	name := fmt.Sprintf("%T", err)
+	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // The balance and the credit limit must cover two hours.
@@ -85,28 +90,23 @@ func TestMissingFunds(t *testing.T) {
 		{200, 0, 100, 0}, {199, 0, 100, 1}, {100, 100, 100, 0}, {-100, 0, 100, 300}, {0, 0, 0, 0},
 	} {
 		got := missingFunds(rental.Balance{AvailableKop: test.available, CreditLimitKop: test.credit}, test.starts)
-		missing := int64(0)
-		if got != nil {
-			missing = got.NeedKop - got.HaveKop
-		}
-		if missing != test.missing {
-			t.Errorf("%+v: missing %d kopecks", test, missing)
+		shortage, _ := errors.AsType[NotEnoughFunds](got)
+		if missing := shortage.NeedKop - shortage.HaveKop; missing != test.missing || (got == nil) != (missing == 0) {
+			t.Errorf("%+v: %v", test, got)
 		}
 	}
 }
 
-func kinds(problems []*failure.Error) string {
-	text := ""
+func names(problems []Problem) string {
+	var names []string
 	for _, problem := range problems {
-		name := map[failure.Kind]string{
-			failure.NotEnoughFunds: "funds", failure.AboveLimit: "burn", failure.AccountUnreadable: "unreadable",
-		}[problem.Kind]
+		name := errorName(problem.Err)
 		if problem.Warning {
 			name += " (warning)"
 		}
-		text = strings.TrimPrefix(text+", "+name, ", ")
+		names = append(names, name)
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // A plan compares each resource alone with the account. The balance that a replacement needs is an error unless it is
@@ -124,29 +124,33 @@ func TestAccount_Check(t *testing.T) {
 		want            string
 	}{
 		"covered":                    {Limits{RequireFunds: FundsError}, 200, 0, 200, start, ""},
-		"not covered":                {Limits{RequireFunds: FundsError}, 199, 0, 200, start, "funds"},
-		"not covered, warn":          {Limits{RequireFunds: FundsWarn}, 199, 0, 200, start, "funds (warning)"},
+		"not covered":                {Limits{RequireFunds: FundsError}, 199, 0, 200, start, "NotEnoughFunds"},
+		"not covered, warn":          {Limits{RequireFunds: FundsWarn}, 199, 0, 200, start, "NotEnoughFunds (warning)"},
 		"not covered, off":           {Limits{RequireFunds: FundsOff}, 199, 0, 200, start, ""},
-		"a replacement, not covered": {Limits{RequireFunds: FundsWarn}, 199, 0, 200, replace, "funds"},
+		"a replacement, not covered": {Limits{RequireFunds: FundsWarn}, 199, 0, 200, replace, "NotEnoughFunds"},
 		"a replacement, off":         {Limits{RequireFunds: FundsOff}, 199, 0, 200, replace, ""},
-		"one of three is covered":    {Limits{RequireFunds: FundsWarn}, 200, 0, 200, rolling, "funds (warning)"},
-		"none of three is covered":   {Limits{RequireFunds: FundsWarn}, 199, 0, 200, rolling, "funds"},
+		"one of three is covered":    {Limits{RequireFunds: FundsWarn}, 200, 0, 200, rolling, "NotEnoughFunds (warning)"},
+		"none of three is covered":   {Limits{RequireFunds: FundsWarn}, 199, 0, 200, rolling, "NotEnoughFunds"},
 		"within the limit":           {Limits{FundsOff, limit}, 0, 150, 200, start, ""},
-		"above the limit":            {Limits{FundsOff, limit}, 0, 151, 200, start, "burn (warning)"},
+		"above the limit":            {Limits{FundsOff, limit}, 0, 151, 200, start, "AboveBurnLimit (warning)"},
 		"above the limit alone": {
-			Limits{FundsOff, limit}, 0, 0, 200, Change{StartsKopH: limit + 1, AddedKopH: limit + 1}, "burn",
+			Limits{FundsOff, limit}, 0, 0, 200, Change{StartsKopH: limit + 1, AddedKopH: limit + 1}, "AboveBurnLimit",
 		},
 		"in place of another":        {Limits{FundsOff, limit}, 0, 190, 200, replace, ""},
-		"above, in place of another": {Limits{FundsOff, limit}, 0, 191, 200, replace, "burn"},
-		"above before":               {Limits{FundsOff, limit}, 0, 300, 200, Change{StartsKopH: 10}, "burn (warning)"},
-		"a stop while above":         {Limits{FundsOff, limit}, 0, 300, 200, Change{AddedKopH: -10}, ""},
-		"both":                       {Limits{FundsError, limit}, 0, 300, 200, start, "funds, burn (warning)"},
-		"unreadable, error":          {Limits{RequireFunds: FundsError}, 0, 0, 403, start, "unreadable"},
-		"unreadable, limit":          {Limits{FundsOff, limit}, 0, 0, 403, start, "unreadable"},
-		"unreadable, warn":           {Limits{RequireFunds: FundsWarn}, 0, 0, 403, start, "unreadable (warning)"},
-		"unreadable, invalid key":    {Limits{RequireFunds: FundsWarn}, 0, 0, 401, start, "unreadable"},
-		"unreadable, off":            {Limits{RequireFunds: FundsOff}, 0, 0, 403, start, ""},
-		"nothing to check":           {Limits{FundsError, limit}, 0, 300, 403, Change{}, ""},
+		"above, in place of another": {Limits{FundsOff, limit}, 0, 191, 200, replace, "AboveBurnLimit"},
+		"above before": {
+			Limits{FundsOff, limit}, 0, 300, 200, Change{StartsKopH: 10}, "AboveBurnLimit (warning)",
+		},
+		"a stop while above": {Limits{FundsOff, limit}, 0, 300, 200, Change{AddedKopH: -10}, ""},
+		"both": {
+			Limits{FundsError, limit}, 0, 300, 200, start, "NotEnoughFunds, AboveBurnLimit (warning)",
+		},
+		"unreadable, error":       {Limits{RequireFunds: FundsError}, 0, 0, 403, start, "AccountUnreadable"},
+		"unreadable, limit":       {Limits{FundsOff, limit}, 0, 0, 403, start, "AccountUnreadable"},
+		"unreadable, warn":        {Limits{RequireFunds: FundsWarn}, 0, 0, 403, start, "AccountUnreadable (warning)"},
+		"unreadable, invalid key": {Limits{RequireFunds: FundsWarn}, 0, 0, 401, start, "AccountUnreadable"},
+		"unreadable, off":         {Limits{RequireFunds: FundsOff}, 0, 0, 403, start, ""},
+		"nothing to check":        {Limits{FundsError, limit}, 0, 300, 403, Change{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := &fakeAccount{status: test.status, available: test.available}
@@ -154,13 +158,8 @@ func TestAccount_Check(t *testing.T) {
 			client := rentaltest.Client(t, api)
 			account := NewAccount(test.limits, client)
 			for range 2 { // a plan does not count for the next one
-				problems := account.Check(t.Context(), test.change)
-				failed := slices.ContainsFunc(strings.Split(test.want, ", "), func(kind string) bool {
-					return kind != "" && !strings.HasSuffix(kind, "(warning)")
-				})
-				isError := func(problem *failure.Error) bool { return !problem.Warning }
-				if got := kinds(problems); got != test.want || slices.ContainsFunc(problems, isError) != failed {
-					t.Errorf("%q, want %q, failed %t", got, test.want, failed)
+				if got := names(account.Check(t.Context(), test.change)); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
 				}
 			}
 		})
@@ -175,20 +174,19 @@ func TestAccount_FailedInstance(t *testing.T) {
 	for name, test := range map[string]struct {
 		burn, price int64
 		id          string
-		want        failure.Kind
+		want        string
 	}{
 		"billed":                            {200, 100, "failed", ""},
-		"billed, a more expensive one":      {200, 101, "failed", failure.AboveLimit},
-		"billed, not a replacement":         {200, 1, "", failure.AboveLimit},
+		"billed, a more expensive one":      {200, 101, "failed", "AboveBurnLimit"},
+		"billed, not a replacement":         {200, 1, "", "AboveBurnLimit"},
 		"not billed":                        {100, 100, "failed", ""},
 		"not billed, not a replacement":     {100, 100, "", ""},
-		"another one is billed in addition": {250, 51, "failed", failure.AboveLimit},
+		"another one is billed in addition": {250, 51, "failed", "AboveBurnLimit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 200, func(t *testing.T, api *fakeAccount, account *Account) {
 				api.set(test.burn, running("other", 100), failed)
-				hold, err := account.Hold()(t.Context(), test.id, test.price)
-				if hold.Release(); failure.KindOf(err) != test.want {
+				if err := account.Spend(t.Context(), test.id, test.price, bills("")); errorName(err) != test.want {
 					t.Errorf("apply: %v", err)
 				}
 				change := Change{StartsKopH: test.price, Replacements: []Replacement{{"failed", test.price}}}
@@ -212,12 +210,12 @@ func TestAccount_CheckAfterADestruction(t *testing.T) {
 			does func()
 			want string
 		}{
-			{func() {}, "burn (warning)"},
+			{func() {}, "AboveBurnLimit (warning)"},
 			{func() { account.Destroyed("old") }, ""}, // the API returns it for a while
-			{func() { time.Sleep(lag + time.Second) }, "burn (warning)"},
+			{func() { time.Sleep(lag + time.Second) }, "AboveBurnLimit (warning)"},
 		} {
 			step.does()
-			if got := kinds(account.Check(t.Context(), change)); got != step.want {
+			if got := names(account.Check(t.Context(), change)); got != step.want {
 				t.Errorf("%q, want %q", got, step.want)
 			}
 		}
@@ -241,7 +239,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 			all = append(all, running(fmt.Sprint(n), 1))
 		}
 		api.set(200, all...)
-		if err := rent(t, account, "more", 1); failure.KindOf(err) != failure.AboveLimit || api.readings != 2 {
+		if err := rent(t, account, "more", 1); errorName(err) != "AboveBurnLimit" || api.readings != 2 {
 			t.Errorf("%v after %d readings", err, api.readings)
 		}
 		api.set(199, all[1:]...)
@@ -250,7 +248,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 		}
 		time.Sleep(maxAge)
 		api.set(200, append(all[1:], running("more", 1), running("foreign", 0))...)
-		if err := rent(t, account, "last", 1); failure.KindOf(err) != failure.AboveLimit {
+		if err := rent(t, account, "last", 1); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("a reading is used for more than five seconds: %v", err)
 		}
 	})
@@ -270,7 +268,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		rented     string // what it has rented; the key if the outcome is unknown
 		kopH       int64
 		now, later answers // later: nine seconds later
-		want       failure.Kind
+		want       string
 		waits      time.Duration
 	}{
 		"a destroyed instance is in the list and the burn rate": {
@@ -278,11 +276,11 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		},
 		"a destroyed instance is in the burn rate only": {destroyed: true, now: answers{price, nil}, waits: 10 * time.Second},
 		"a destroyed instance is in the burn rate for good: another one": {
-			destroyed: true, now: answers{price, nil}, later: answers{price, nil}, want: failure.AboveLimit,
+			destroyed: true, now: answers{price, nil}, later: answers{price, nil}, want: "AboveBurnLimit",
 			waits: 35 * time.Second,
 		},
 		"a rented instance is in neither": {
-			rented: "new", kopH: price, later: answers{price, []rental.Instance{rented}}, want: failure.AboveLimit,
+			rented: "new", kopH: price, later: answers{price, []rental.Instance{rented}}, want: "AboveBurnLimit",
 			waits: 10 * time.Second,
 		},
 		"a request had an unknown outcome, and rented": {
@@ -296,10 +294,10 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		},
 		"a rented instance was stopped": {rented: "new", kopH: price, now: answers{6, []rental.Instance{stopped}}},
 		"others rented an instance that is in the burn rate only": {
-			now: answers{price, nil}, later: answers{price, nil}, want: failure.AboveLimit,
+			now: answers{price, nil}, later: answers{price, nil}, want: "AboveBurnLimit",
 		},
 		"others rented an instance that is in the list only": {
-			now: answers{0, []rental.Instance{old}}, later: answers{0, []rental.Instance{old}}, want: failure.AboveLimit,
+			now: answers{0, []rental.Instance{old}}, later: answers{0, []rental.Instance{old}}, want: "AboveBurnLimit",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +314,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				began := time.Now()
 				time.AfterFunc(9*time.Second, func() { api.set(test.later.burn, test.later.listed...) })
 				err := rent(t, account, "next", price)
-				if took := time.Since(began); failure.KindOf(err) != test.want || took > test.waits {
+				if took := time.Since(began); errorName(err) != test.want || took > test.waits {
 					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
 				}
 				time.Sleep(time.Minute)
@@ -325,64 +323,112 @@ func TestAccount_LaggingAPI(t *testing.T) {
 	}
 }
 
-// A refusal waits for requests in flight, which may not rent anything, or may be in the list already.
+// A refusal waits for requests in flight, which may not rent anything, or may be in the list already, but not for one
+// that does not end.
 func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
-	for name, end := range map[string]func(*fakeAccount, Hold){
-		"refused":        func(_ *fakeAccount, hold Hold) { hold.Release() },
-		"listed already": func(api *fakeAccount, hold Hold) { hold.Commit("first", 50); hold.Release() },
-		"never":          nil,
+	const ends = 20 * time.Second
+	for name, test := range map[string]struct {
+		burn   int64  // when the request ends
+		id     string // that it returns
+		lasts  time.Duration
+		want   string
+		waited time.Duration // at most, after the start of the request
+	}{
+		"refused":        {0, "", ends, "", ends + lagInterval},
+		"listed already": {50, "first", ends, "", ends + lagInterval},
+		"still there":    {50, "first", time.Hour, "AboveBurnLimit", maxAge + lag + 3*lagInterval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				first, err := account.Hold()(ctx, "", 50)
-				if err != nil {
-					t.Fatal(err)
-				}
-				api.set(50, running("first", 50))
-				if end != nil {
-					time.AfterFunc(20*time.Second, func() {
-						if name == "refused" {
-							api.set(0)
-						}
-						end(api, first)
-					})
-				}
-				time.Sleep(maxAge)
 				began := time.Now()
-				_, err = account.Hold()(ctx, "", 50)
-				waits := 20*time.Second - maxAge
-				if end == nil {
-					waits = time.Minute - maxAge
+				first := make(chan error)
+				go func() {
+					first <- account.Spend(t.Context(), "", 50, func() (string, error) {
+						api.set(50, running("first", 50))
+						time.Sleep(test.lasts)
+						api.set(test.burn, running("first", test.burn))
+						return test.id, nil
+					})
+				}()
+				time.Sleep(maxAge)
+				err := rent(t, account, "second", 50)
+				if waited := time.Since(began); errorName(err) != test.want || waited > test.waited {
+					t.Errorf("%v after %s", err, waited)
 				}
-				if errors.Is(err, context.DeadlineExceeded) != (end == nil) || time.Since(began) != waits {
-					t.Errorf("%v after %s", err, time.Since(began))
+				if err := <-first; err != nil {
+					t.Error(err)
 				}
 			})
 		})
 	}
 }
 
+// Requests that the limit allows together do not wait for each other.
+func TestAccount_RequestsAreConcurrent(t *testing.T) {
+	inBubble(t, 200, func(t *testing.T, _ *fakeAccount, account *Account) {
+		began := time.Now()
+		var all sync.WaitGroup
+		for n := range 200 {
+			all.Go(func() {
+				err := account.Spend(t.Context(), "", 1, func() (string, error) {
+					time.Sleep(time.Minute)
+					return fmt.Sprint(n), nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("200 requests of a minute took %s", took)
+		}
+	})
+}
+
 // A replacement counts in place of its instance, before and after that is destroyed.
 func TestAccount_Replacement(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.set(100, running("old", 100))
-		if _, err := account.Hold()(t.Context(), "old", 101); failure.KindOf(err) != failure.AboveLimit {
+		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("an expensive one: %v", err)
 		}
-		hold, err := account.Hold()(t.Context(), "old", 90)
+		err := account.Spend(t.Context(), "old", 90, func() (string, error) {
+			account.Destroyed("old")
+			if _, _, err := account.ledger.reserve(reading{}, "", 11); errorName(err) != "AboveBurnLimit" {
+				t.Errorf("another one took its place: %v", err)
+			}
+			return "new", nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		account.Destroyed("old")
-		if _, err := account.ledger.Hold("", 11); failure.KindOf(err) != failure.AboveLimit {
-			t.Errorf("another one took its place: %v", err)
-		}
-		hold.Commit("new", 90)
 		api.set(90, running("new", 90))
 		if err := rent(t, account, "small", 10); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// The price of the next offer for a replacement takes the place of the first one's, also if it is higher, and does not
+// wait for it. The higher of the two counts.
+func TestAccount_SpendInSpend(t *testing.T) {
+	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
+		api.set(90, running("old", 80), running("other", 10))
+		began := time.Now()
+		err := account.Spend(t.Context(), "old", 80, func() (string, error) {
+			account.Destroyed("old")
+			api.set(10, running("other", 10))
+			if err := account.Spend(t.Context(), "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
+				t.Errorf("above the limit: %v", err)
+			}
+			return "new", account.Spend(t.Context(), "old", 90, bills("new"))
+		})
+		if took := time.Since(began); err != nil || took > 0 {
+			t.Errorf("%v after %s", err, took)
+		}
+		if total := account.ledger.total(); total != 100 {
+			t.Errorf("the account costs %d", total)
 		}
 	})
 }
@@ -391,10 +437,10 @@ func TestAccount_Replacement(t *testing.T) {
 func TestAccount_SlowReading(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.pause = 20 * time.Second
-		go func() { _, _ = account.Hold()(t.Context(), "", 1) }() //nolint:errcheck // it begins the reading
-		time.Sleep(39 * time.Second)                              // the balance and the list
+		go func() { _ = rent(t, account, "", 1) }() //nolint:errcheck // it begins the reading
+		time.Sleep(39 * time.Second)                // the balance and the list
 		api.set(100, running("other", 100))
-		if err := rent(t, account, "new", 60); failure.KindOf(err) != failure.AboveLimit {
+		if err := rent(t, account, "new", 60); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("rented with a reading that began 40 seconds before: %v", err)
 		}
 	})
@@ -405,20 +451,24 @@ func TestAccount_Unreadable(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.status = http.StatusForbidden
 		for _, id := range []string{"", "a"} {
-			_, err := account.Hold()(t.Context(), id, 1)
-			if failure.KindOf(err) != failure.AccountUnreadable || !rental.IsForbidden(err) {
+			err := account.Spend(t.Context(), id, 1, func() (string, error) {
+				t.Error("requested")
+				return "", nil
+			})
+			if errorName(err) != "AccountUnreadable" || !rental.IsForbidden(err) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if NewAccount(Limits{RequireFunds: FundsError}, nil).Hold() != nil {
-			t.Error("there is a limit without max_burn_kop_h")
+		unlimited := NewAccount(Limits{RequireFunds: FundsError}, account.client)
+		if err := rent(t, unlimited, "a", 1); err != nil || unlimited.Limited() {
+			t.Errorf("without max_burn_kop_h: %v", err)
 		}
 	})
 }
 
 // A reading that another one has overtaken does not return.
 func TestLedger_OlderReading(t *testing.T) {
-	l, began := NewLedger(100), time.Now()
+	l, began := &ledger{limit: 100}, time.Now()
 	l.observe(reading{listed: map[string]int64{"a": 30}, began: began.Add(time.Second)})
 	l.observe(reading{listed: map[string]int64{"a": 90}, began: began})
 	if total := l.total(); total != 30 {

@@ -1,157 +1,142 @@
 package spending
 
 import (
-	"context"
 	"sync"
 	"time"
 )
 
-// Hold is the price of one instance that is about to be rented or started. It counts until Commit or Release is called,
-// when the outcome of the request is known. Later calls do nothing. A nil Hold counts nothing.
-type Hold func(id string, kopH int64)
+// ledger adds up what the instances of the account cost. It is safe for concurrent use.
+type ledger struct {
+	limit int64 // kopecks per hour. Without a limit, nothing is reserved.
 
-// Commit records that an instance is or may be billed.
-func (h Hold) Commit(id string, kopH int64) {
-	if h != nil {
-		h(id, kopH)
-	}
-}
-
-// Release records that nothing was rented or started.
-func (h Hold) Release() { h.Commit("", 0) }
-
-// HoldFunc compares the price of an instance with the limits, right before it is rented or started. With an error it
-// must not be. id is the instance that is started, or that a new one replaces; empty for another new one.
-type HoldFunc func(ctx context.Context, id string, kopH int64) (Hold, error)
-
-// Ask calls h. A nil HoldFunc allows every price.
-func (h HoldFunc) Ask(ctx context.Context, id string, kopH int64) (Hold, error) {
-	if h == nil {
-		return nil, nil
-	}
-	return h(ctx, id, kopH)
-}
-
-// Ledger adds up the prices of instances and compares the sum with a limit. Instances have keys, such as their ids. It
-// is safe for concurrent use.
-type Ledger struct {
-	limit int64 // kopecks per hour; 0 for no limit
-
-	mu      sync.Mutex
-	prices  map[string]price // by key
-	holds   map[*hold]bool
-	changed chan struct{} // is closed when a hold ends
-	// other is what the account is billed for in addition to the instances that it lists.
-	other  int64
-	readAt time.Time // of the last reading of the account
+	mu       sync.Mutex
+	prices   map[string]price // by the id of the instance
+	reserved map[*reservation]bool
+	other    int64     // what the account costs in addition to the instances that it lists
+	readAt   time.Time // when the last reading of the account began
 }
 
 // price is what one instance costs.
 type price struct {
-	kopH   int64
-	rented bool // by this process: the account lists it from some time on
-	gone   bool // it is destroyed
+	kopH      int64
+	rented    bool // by this process: the account lists it from some time on
+	destroyed bool
 	// at is when this process rented, started or destroyed the instance; zero if the account lists it.
 	at time.Time
 }
 
-// NewLedger returns an empty ledger with a limit in kopecks per hour, 0 for none.
-func NewLedger(limitKopH int64) *Ledger {
-	return &Ledger{
-		limit: limitKopH, prices: map[string]price{}, holds: map[*hold]bool{}, changed: make(chan struct{}),
-	}
-}
-
-// hold is the price that a Hold counts.
-type hold struct {
-	key  string // of the instance that is started or replaced; empty for another one
+// reservation is the price of an instance that is being rented or started.
+type reservation struct {
+	id   string // of the instance that is started or replaced. A new one that replaces none has no id.
 	kopH int64
 }
 
-// Hold adds the price of an instance. key is the instance that is started, or that the new one replaces: only a rise of
-// its price counts. An error is of the kind failure.AboveLimit.
-func (l *Ledger) Hold(key string, kopH int64) (Hold, error) {
+// reserve adds the price of an instance unless the sum exceeds the limit. certain is that of the sum, see uncertain.
+func (l *ledger) reserve(now reading, id string, kopH int64) (r *reservation, certain bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.total()
-	h := &hold{key, kopH}
-	l.holds[h] = true
-	if after := l.total(); l.limit > 0 && after > l.limit {
-		delete(l.holds, h)
-		return nil, exceeded(before, after, l.limit)
+	r = &reservation{id, kopH}
+	l.reserved[r] = true
+	if then := l.total(); then > l.limit {
+		delete(l.reserved, r)
+		return nil, !l.uncertain(now, id), AboveBurnLimit{NowKopH: before, ThenKopH: then, LimitKopH: l.limit}
 	}
-	return func(key string, kopH int64) { l.end(h, key, kopH) }, nil
+	return r, true, nil
 }
 
-// end ends a hold. key is that of the instance that is or may be billed; empty for none.
-func (l *Ledger) end(h *hold, key string, kopH int64) {
+// settle ends a reservation. id is that of the instance that is or may be billed. Nothing is billed without an id.
+func (l *ledger) settle(r *reservation, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.holds[h] {
-		return
+	delete(l.reserved, r)
+	if id != "" {
+		// The price is that of another reservation for the same instance if that is higher.
+		l.prices[id] = price{kopH: max(r.kopH, l.prices[id].kopH), rented: id != r.id, at: time.Now()}
 	}
-	delete(l.holds, h)
-	if key != "" {
-		l.prices[key] = price{kopH: kopH, rented: key != h.key, at: time.Now()}
-	}
-	close(l.changed)
-	l.changed = make(chan struct{})
 }
 
-// Destroyed records that an instance is not billed any more.
-func (l *Ledger) Destroyed(key string) {
+// destroyed records that an instance is not billed any more.
+func (l *ledger) destroyed(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.prices[key] = price{gone: true, at: time.Now()}
+	l.prices[id] = price{destroyed: true, at: time.Now()}
 }
 
-// without is the sum of all prices without those of some instances.
-func (l *Ledger) without(keys []string) int64 {
+// without is the sum of all prices without those of the given instances. See uncertain for certain.
+func (l *ledger) without(now reading, ids []string) (kopH int64, certain bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sum := l.total()
-	for _, key := range keys {
-		sum -= l.prices[key].kopH
+	kopH = l.total()
+	for _, id := range ids {
+		kopH -= l.prices[id].kopH
 	}
-	return sum
+	return kopH, !l.uncertain(now, "")
 }
 
-// total is the sum of all prices, including those of holds. The lock is held.
-func (l *Ledger) total() int64 {
+// total is the sum of all prices and reservations. Only a rise of the price of an instance that is started or replaced
+// counts, once for all of its reservations. The lock is held.
+func (l *ledger) total() int64 {
 	sum := l.other
-	held := map[string]int64{}
-	for h := range l.holds {
-		if h.key == "" {
-			sum += h.kopH
+	reserved := map[string]int64{}
+	for r := range l.reserved {
+		if r.id == "" {
+			sum += r.kopH
 		} else {
-			held[h.key] = max(held[h.key], h.kopH)
+			reserved[r.id] = max(reserved[r.id], r.kopH)
 		}
 	}
-	for key, p := range l.prices {
-		sum += max(p.kopH, held[key])
-		delete(held, key)
+	for id, p := range l.prices {
+		sum += max(p.kopH, reserved[id])
+		delete(reserved, id)
 	}
-	for _, kopH := range held {
+	for _, kopH := range reserved {
 		sum += kopH
 	}
 	return sum
 }
 
-// await waits until a hold ends. It returns false at once if there is none, or if the caller has one itself, that of
-// the key: two callers could wait for each other.
-func (l *Ledger) await(ctx context.Context, key string) bool {
+// observe replaces the prices with those of a newer reading. What this process has rented, started or destroyed a
+// moment ago stays, because the reading may lack it.
+func (l *ledger) observe(now reading) {
 	l.mu.Lock()
-	wait, changed := len(l.holds) > 0, l.changed
-	for h := range l.holds {
-		wait = wait && (key == "" || h.key != key)
+	defer l.mu.Unlock()
+	if now.began.Before(l.readAt) {
+		return
 	}
-	l.mu.Unlock()
-	if !wait {
-		return false
+	prices := map[string]price{}
+	for id, kopH := range now.listed {
+		prices[id] = price{kopH: kopH}
 	}
-	select {
-	case <-changed:
-	case <-ctx.Done():
+	for id, own := range l.prices {
+		listed, found := prices[id]
+		if own.at.IsZero() || now.began.Sub(own.at) > lag || own.rented && found {
+			continue
+		}
+		if !own.destroyed {
+			own.kopH = max(own.kopH, listed.kopH)
+		}
+		prices[id] = own
 	}
-	return true
+	l.prices, l.readAt = prices, now.began
+	l.other = max(0, now.balance.BurnKopH-now.sum())
+}
+
+// uncertain reports whether the sum may be too high for an instance with an id, which can be empty. Another one that is
+// being rented may be in the reading already, or not be rented. The reading may lack a change that this process made:
+// it can contain an instance that is destroyed, an instance that was started may be stopped again, and one whose rental
+// has an unknown outcome may be listed. The lock is held.
+func (l *ledger) uncertain(now reading, id string) bool {
+	for r := range l.reserved {
+		if id == "" || r.id != id {
+			return true
+		}
+	}
+	for id, own := range l.prices {
+		recent := !own.at.IsZero() && now.began.Sub(own.at) <= lag
+		if recent && (l.other > 0 || own.kopH > now.listed[id]) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package spending
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -158,17 +158,26 @@ func (w *randomAccount) try(t *testing.T, account *Account, id string, inst *ran
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	held, err := account.Hold()(ctx, started, kopH)
-	if err != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		kind := failure.KindOf(err)
-		sum, lags := w.highest(began)+w.own, w.listLag+w.burnLag > 0
-		if kind == "" || kind == failure.AboveLimit && sum+kopH <= randomLimit && !lags {
-			t.Errorf("%v at %d, the account costs %d", err, kopH, sum)
-		}
+	requested := false
+	err := account.Spend(ctx, started, kopH, func() (string, error) {
+		requested = true
+		return w.request(t, id, inst, kopH), nil
+	})
+	if requested {
 		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, refused := errors.AsType[AboveBurnLimit](err)
+	sum, lags := w.highest(began)+w.own, w.listLag+w.burnLag > 0
+	if _, unreadable := errors.AsType[AccountUnreadable](err); !refused && !unreadable ||
+		refused && sum+kopH <= randomLimit && !lags {
+		t.Errorf("%v at %d, the account costs %d", err, kopH, sum)
+	}
+}
+
+// request rents or starts an instance, or does not. It returns the id of what may be billed.
+func (w *randomAccount) request(t *testing.T, id string, inst *randomServer, kopH int64) string {
 	w.mu.Lock()
 	w.own += kopH
 	w.mu.Unlock()
@@ -195,11 +204,11 @@ func (w *randomAccount) try(t *testing.T, account *Account, id string, inst *ran
 	w.sleep(time.Second)
 	switch {
 	case outcome == 0:
-		held.Release()
+		return ""
 	case outcome == 1 && inst == nil:
-		held.Commit("key "+id, kopH)
+		return "key " + id
 	default:
-		held.Commit(id, kopH)
+		return id
 	}
 }
 

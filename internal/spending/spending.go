@@ -6,7 +6,6 @@ package spending
 import (
 	"context"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
@@ -23,7 +22,7 @@ const (
 // Limits holds the limits of the provider configuration.
 type Limits struct {
 	RequireFunds FundsPolicy
-	MaxBurnKopH  int64 // highest burn rate of the account, kopecks per hour; 0 for no limit
+	MaxBurnKopH  int64 // highest burn rate of the account, kopecks per hour. Zero means no limit.
 }
 
 // Change is what the plan of one resource changes.
@@ -38,7 +37,7 @@ type Change struct {
 	Replacements []Replacement
 }
 
-// needsKopH is the lowest price of what is rented after something was destroyed for it; 0 for none.
+// needsKopH is the lowest price of what is rented after something was destroyed for it, or zero.
 func (c Change) needsKopH() (needs int64) {
 	if len(c.Replaced) > 0 {
 		return c.StartsKopH
@@ -71,9 +70,15 @@ func (a *Account) Enforced() bool {
 	return a.limits.RequireFunds == FundsError || a.limits.MaxBurnKopH > 0
 }
 
+// Problem is what a plan exceeds: NotEnoughFunds or AboveBurnLimit, or AccountUnreadable.
+type Problem struct {
+	Err     error
+	Warning bool // the plan continues
+}
+
 // Check compares the plan of one resource with the account. Other resources of the plan do not count: they can make
 // room, so that a burn rate above the limit is an error only if nothing can prevent it.
-func (a *Account) Check(ctx context.Context, change Change) (problems []*failure.Error) {
+func (a *Account) Check(ctx context.Context, change Change) (problems []Problem) {
 	if !a.Active() || change.StartsKopH == 0 {
 		return nil
 	}
@@ -85,63 +90,57 @@ func (a *Account) Check(ctx context.Context, change Change) (problems []*failure
 	}
 	if err != nil {
 		fatal := a.Enforced() || rental.IsUnauthorized(err)
-		return []*failure.Error{{Kind: failure.AccountUnreadable, Err: err, Warning: !fatal}}
+		return []Problem{{Err: AccountUnreadable{err}, Warning: !fatal}}
 	}
 	if shortage := a.checkFunds(now.balance, change); shortage != nil {
-		problems = append(problems, shortage)
+		problems = append(problems, *shortage)
 	}
 	if excess != nil {
-		problems = append(problems, excess)
+		problems = append(problems, *excess)
 	}
 	return problems
 }
 
-// checkBurn returns an error if the change exceeds the limit, and the burn rate is certain.
-func (a *Account) checkBurn(now reading, change Change) *failure.Error {
+// checkBurn returns a problem if the change exceeds the limit, and the burn rate is certain.
+func (a *Account) checkBurn(now reading, change Change) *Problem {
 	limit := a.limits.MaxBurnKopH
-	burn := a.ledger.without(change.Replaced)
-	after := burn + change.AddedKopH
+	burn, certain := a.ledger.without(now, change.Replaced)
+	then := burn + change.AddedKopH
 	for _, r := range change.Replacements {
-		after += max(0, r.KopH-now.listed[r.ID])
+		then += max(0, r.KopH-now.listed[r.ID])
 	}
-	if limit == 0 || after <= limit || a.ledger.mayLag(now) {
+	if limit == 0 || then <= limit || !certain {
 		return nil
 	}
-	excess := exceeded(burn, after, limit)
-	excess.Warning = len(change.Replaced) == 0 && change.AddedKopH <= limit
-	return excess
+	return &Problem{
+		Err:     AboveBurnLimit{NowKopH: burn, ThenKopH: then, LimitKopH: limit},
+		Warning: len(change.Replaced) == 0 && change.AddedKopH <= limit,
+	}
 }
 
-func (a *Account) checkFunds(balance rental.Balance, change Change) *failure.Error {
+func (a *Account) checkFunds(balance rental.Balance, change Change) *Problem {
 	if a.limits.RequireFunds == FundsOff {
 		return nil
 	}
 	if needs := change.needsKopH(); needs > 0 { // it would be destroyed, and nothing could be rented
-		if shortage := missingFunds(balance, needs); shortage != nil {
-			return shortage
+		if err := missingFunds(balance, needs); err != nil {
+			return &Problem{Err: err}
 		}
 	}
-	shortage := missingFunds(balance, change.StartsKopH)
-	if shortage != nil {
-		shortage.Warning = a.limits.RequireFunds == FundsWarn
+	if err := missingFunds(balance, change.StartsKopH); err != nil {
+		return &Problem{Err: err, Warning: a.limits.RequireFunds == FundsWarn}
 	}
-	return shortage
+	return nil
 }
 
 // fundedHours is the number of hours for which the balance must cover an instance before the API starts it.
 const fundedHours = 2
 
-// missingFunds returns an error if the account does not cover the funded hours of all starts, else nil.
-func missingFunds(balance rental.Balance, startsKopH int64) *failure.Error {
+// missingFunds returns an error if the account does not cover the funded hours of all starts.
+func missingFunds(balance rental.Balance, startsKopH int64) error {
 	have, need := balance.AvailableKop+balance.CreditLimitKop, fundedHours*startsKopH
 	if have >= need {
 		return nil
 	}
-	return &failure.Error{Kind: failure.NotEnoughFunds, StartsKopH: startsKopH, NeedKop: need, HaveKop: have}
-}
-
-func exceeded(nowKopH, afterKopH, limitKopH int64) *failure.Error {
-	return &failure.Error{
-		Kind: failure.AboveLimit, Limit: failure.MaxBurn, NowKopH: nowKopH, PriceKopH: afterKopH, LimitKopH: limitKopH,
-	}
+	return NotEnoughFunds{StartsKopH: startsKopH, NeedKop: need, HaveKop: have}
 }

@@ -1,12 +1,9 @@
 package tfinstance
 
 import (
-	"time"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -19,7 +16,7 @@ func Claim(
 	meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics,
 ) {
 	if meta == nil || object.Token == "" {
-		return // without a token: nothing was read since the provider was killed during an update
+		return // without a token: nothing was read since an apply was interrupted
 	}
 	self := lifecycle.Object{Token: object.Token, Fleet: fleetID}
 	for _, id := range ids {
@@ -66,21 +63,10 @@ func AddKeptForOther(diags *diag.Diagnostics, ids ...string) {
 			"each replacement.", ids))
 }
 
-// NotLostText describes an instance that was rented before under the key, and why it may belong to another state.
-func NotLostText(e failure.Error) tfkit.Text {
-	created := tfkit.Textf("%s ago, and recover_within is %s", e.Age.Round(time.Second), e.Within)
-	if e.Age == 0 {
-		created = "at an unknown time"
-	}
-	return tfkit.Textf("instance %s (%s, %s) was created %s: another state may have it",
-		e.Instance.ID, e.Instance.Status, tfkit.PerHour(e.Instance.BurnKopH()), created)
-}
-
-// CreatedText describes when an instance was created: "created at 2026-01-02T15:04:05Z, 2m0s ago".
-func CreatedText(inst rental.Instance, now time.Time) tfkit.Text {
+// CreatedText describes when an instance was created: "created at 2026-01-02T15:04:05Z".
+func CreatedText(inst rental.Instance) tfkit.Text {
 	if inst.CreatedAt.IsZero() {
 		return "created at an unknown time"
 	}
-	return tfkit.Textf("created at %s, %s ago", tfkit.Time(inst.CreatedAt).ValueString(),
-		now.Sub(inst.CreatedAt).Round(time.Second))
+	return tfkit.Textf("created at %s", tfkit.Time(inst.CreatedAt).ValueString())
 }

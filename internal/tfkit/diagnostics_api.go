@@ -17,13 +17,13 @@ import (
 // AddAPIError reports that action ("create instance") failed, with the message of the API, its code and request id, and
 // the next step. It reports an invalid field at the attribute of the same name, if attributes contains it.
 func AddAPIError(diags *diag.Diagnostics, action Text, err error, attributes ...string) {
-	AddAPIErrorAdvising(diags, action, "", err, attributes...)
+	AddAPIErrorAdvising(diags, Textf("Cannot %s", action), "", err, attributes...)
 }
 
-// AddAPIErrorAdvising is AddAPIError with a specific next step. An empty one selects the general step for the error's
-// code.
-func AddAPIErrorAdvising(diags *diag.Diagnostics, action, nextStep Text, err error, attributes ...string) {
-	summary, detail := Textf("Cannot %s", action), explain(err, nextStep)
+// AddAPIErrorAdvising is AddAPIError with a whole summary and a specific next step. An empty step selects the general
+// one for the error's code.
+func AddAPIErrorAdvising(diags *diag.Diagnostics, summary, nextStep Text, err error, attributes ...string) {
+	detail := explain(err, nextStep)
 	apiErr, ok := asAPIError(err)
 	if ok && rental.IsUnauthorized(err) {
 		summary, detail = "API key rejected", summary+": "+detail

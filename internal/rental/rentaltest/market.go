@@ -19,9 +19,11 @@ type Market struct {
 	mu sync.Mutex
 
 	Prices     map[string]int64                  // of the available offers by id, kopecks per hour
+	OnDemand   map[string]bool                   // offers without a price for interruptible instances
 	StorageKop int64                             // price of an additional GB of disk for a month
 	ReadStatus int                               // of reads of offers; 0 for success
 	Outage     func() bool                       // reports whether no request succeeds now; may be nil
+	OthersKopH int64                             // part of the burn rate for which there is no instance in the list
 	Refused    map[string]int                    // status of requests to rent offers that are available, by id
 	Before     func(order rental.InstanceCreate) // is called before each rental; may be nil
 	// After is called with each new instance, and can change it. An error replaces the response; may be nil.
@@ -40,7 +42,7 @@ type Market struct {
 func NewMarket(prices map[string]int64) *Market {
 	return &Market{
 		Prices: prices, Refused: map[string]int{}, ByKey: map[string]rental.Instance{},
-		Actual: map[string]rental.Instance{}, Counts: map[string]int{},
+		Actual: map[string]rental.Instance{}, Counts: map[string]int{}, OnDemand: map[string]bool{},
 	}
 }
 
@@ -86,6 +88,8 @@ func (m *Market) RoundTrip(req *http.Request) (*http.Response, error) {
 		return failed(http.StatusNotFound)
 	case strings.HasPrefix(path, "/offers/"):
 		return JSONResponse(req, http.StatusOK, m.offer(id))
+	case path == "/balance":
+		return JSONResponse(req, http.StatusOK, map[string]any{"burn_kop_h": m.burnKopH(), "currency": "RUB"})
 	case path == "/instances" && req.Method == http.MethodPost:
 		return m.create(req, failed)
 	case path == "/instances":
@@ -105,6 +109,14 @@ func (m *Market) RoundTrip(req *http.Request) (*http.Response, error) {
 		m.change(id, "destroy", rental.StatusDestroyed)
 	}
 	return JSONResponse(req, http.StatusOK, m.instance(id))
+}
+
+func (m *Market) burnKopH() int64 {
+	sum := m.OthersKopH
+	for id := range m.Actual {
+		sum += m.instance(id).BurnKopH()
+	}
+	return sum
 }
 
 func (m *Market) change(id, request string, status rental.InstanceStatus) {
@@ -165,11 +177,15 @@ func (m *Market) create(req *http.Request, failed func(int) (*http.Response, err
 
 // offer returns an offer whose id has its GPU model and country: "off_h100_ru_1" or "off_h100_1".
 func (m *Market) offer(id string) any {
+	price := map[string]any{
+		"on_demand_kop_h": m.Prices[id], "storage_kop_gb_month": m.StorageKop, "traffic_kop_gb": 0,
+	}
+	if !m.OnDemand[id] {
+		price["interruptible_kop_h"] = m.Prices[id]
+	}
 	offer := map[string]any{
 		"id": id, "available": true, "gpu": map[string]any{"slug": part(id, 1), "name": "A", "count": 1, "vram_gb": 8},
-		"price": map[string]any{
-			"on_demand_kop_h": m.Prices[id], "storage_kop_gb_month": m.StorageKop, "traffic_kop_gb": 0,
-		},
+		"price": price,
 	}
 	if country := part(id, 2); len(country) == 2 {
 		offer["country"] = country

@@ -184,7 +184,9 @@ func (s *Service) response(req *http.Request) (status int, response any) {
 	case last == "templates":
 		return http.StatusOK, Page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})
 	case name == "balance":
-		return http.StatusOK, map[string]any{"balance_kop": 1e9, "available_kop": 1e9, "currency": "RUB"}
+		return http.StatusOK, map[string]any{
+			"balance_kop": 1e9, "available_kop": 1e9, "burn_kop_h": s.view().BurnKopH(), "currency": "RUB",
+		}
 	case name == "me":
 		return http.StatusOK, map[string]any{"id": "usr_1", "name": "user"}
 	case name == "GET" || last == "instances":

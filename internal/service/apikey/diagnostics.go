@@ -35,7 +35,7 @@ func addNotIssued(
 			"which it cannot give then. Configure the provider with a key that has these scopes, or remove scopes from the "+
 			"new key.", create.Scopes)
 	}
-	tfkit.AddAPIErrorAdvising(diags, "create API key", advice, err, "name", "scopes", "expires_in_days")
+	tfkit.AddAPIErrorAdvising(diags, "Cannot create API key", advice, err, "name", "scopes", "expires_in_days")
 }
 
 // addWillBeRevoked warns that a plan revokes the provider's own key. The API returns only the first characters of keys.

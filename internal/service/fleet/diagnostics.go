@@ -8,9 +8,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -27,7 +27,7 @@ type outcome struct {
 // addResult reports the result of an apply: what the fleet costs, and the slots that are missing or not ready.
 func (r *fleetResource) addResult(ctx context.Context, diags *diag.Diagnostics, o outcome) {
 	if len(o.Recovered) > 0 {
-		addRecovered(diags, o, r.Meta.Client.Now())
+		addRecovered(diags, o)
 	}
 	tfinstance.AddKeptForOther(diags, o.KeptForOther...)
 	if len(o.Failures) == 0 {
@@ -71,17 +71,20 @@ func readyText(o outcome, ready int) tfkit.Text {
 	return text + ":"
 }
 
-func rentedBefore(f fleet.Failure) bool { return fleet.RentedBefore(f.Err) }
+func rentedBefore(f fleet.Failure) bool {
+	_, ok := lifecycle.RentedBefore(f.Err)
+	return ok
+}
 
 // countReady counts the members that are ready, and those that a smaller size should have destroyed.
 func countReady(o outcome) (ready, surplus int) {
 	stays := slices.Clone(o.Members)
 	for _, f := range o.Failures {
-		if failure.KindOf(f.Err) == failure.NotDestroyed {
+		if _, ok := errors.AsType[fleet.NotDestroyed](f.Err); ok {
 			stays = slices.DeleteFunc(stays, func(m fleet.Member) bool { return m.Slot == f.Slot })
 		}
 	}
-	return fleet.Ready(stays, o.State), len(o.Members) - o.Size
+	return fleet.Ready(stays, o.Target.State), len(o.Members) - o.Size
 }
 
 // membersText counts members: "1 member", "2 members".
@@ -108,147 +111,44 @@ func tainted(o outcome) tfkit.Text {
 func failureLines(failures []fleet.Failure) tfkit.Text {
 	lines := make([]slotLine, len(failures))
 	for i, f := range failures {
-		e := failure.As(f.Err)
-		differs := []string{e.Instance.ID, e.Instance.NameString(), e.OfferID, failure.As(e.Last).OfferID, e.Key}
-		for _, err := range []error{f.Err, e.Last} {
-			if apiErr, ok := errors.AsType[*rental.Error](err); ok {
-				differs = append(differs, apiErr.RequestID)
-			}
-		}
-		lines[i] = slotLine{f.Slot, f.Member.Instance.ID, failureText(f), differs}
+		lines[i] = slotLine{f.Slot, f.Member.Instance.ID, failureText(f)}
 	}
 	return slotLines(lines)
 }
 
 // failureText describes one slot in one line.
 func failureText(f fleet.Failure) tfkit.Text {
-	e := failure.As(f.Err)
-	if text := memberText(f.Member, e); text != "" {
-		return text
+	if e, ok := errors.AsType[fleet.NotDestroyed](f.Err); ok {
+		if e.Accepted {
+			return tfkit.Textf("Not destroyed yet, although the API accepted the request: %s", e.Err)
+		}
+		return tfkit.Textf("Not destroyed, and may be billed: %s", e.Err)
 	}
-	text := notRentedText(e, f.Err)
+	if _, ok := errors.AsType[fleet.NotPlanned](f.Err); ok {
+		return statusText(f.Member.Instance) + " now, and the plan did not show its destruction: kept until the next apply."
+	}
+	if _, ok := errors.AsType[fleet.KeptOutbid](f.Err); ok {
+		return "Outbid, and on_outbid is \"keep\"."
+	}
+	text := tfinstance.Describe(f.Err, f.Member.Instance).Reason
+	if _, ok := errors.AsType[lifecycle.OutcomeUnknown](f.Err); ok {
+		return text + " The next apply or destroy finds it."
+	}
+	_, rented := f.Err.(interface{ NothingRented() bool })
 	switch {
-	case !f.Member.Lost():
-		text += "; the existing instance stays"
-	case f.Replaced != "":
-		text += "; the instance before it is destroyed"
+	case rented && !f.Member.Missing():
+		text += " The existing instance stays."
+	case f.Member.Missing() && f.Replaced != "":
+		text += " The instance before it is destroyed."
 	}
 	return text
 }
 
-// notRentedText describes why nothing was rented for a slot, or a request failed.
-func notRentedText(e failure.Error, err error) tfkit.Text {
-	last := failure.As(e.Last)
-	switch {
-	case e.Kind == failure.Interrupted:
-		return "nothing was rented before the timeout or the interruption"
-	case e.Kind == failure.OutcomeUnknown:
-		return tfkit.Textf("an instance may have been rented under the idempotency key %s, and the next apply or destroy "+
-			"finds it: %s", e.Key, e.Err)
-	case e.Kind == failure.NoOffer && last.Kind != "":
-		return notRentedText(last, e.Last)
-	case e.Kind == failure.NoOffer:
-		return "no offer is left"
-	case e.Kind == failure.OfferRefused || e.Kind == failure.OffersUnreadable || failure.Exceeds(err, failure.MaxPrice):
-		return "no offer could be rented. " + tfinstance.LastOfferText(err) + tfkit.FieldErrors(e.Err)
-	case e.Kind == failure.AccountUnreadable || failure.Exceeds(err, failure.MaxBurn):
-		return tfinstance.SpendingErrorText(&e)
-	case e.Kind == failure.NotTried:
-		return "not tried, because another member failed: " + notRentedText(failure.As(e.Err), e.Err)
-	default:
-		return ownerText(e, err)
-	}
-}
-
-// ownerText describes an instance that may belong to someone else.
-func ownerText(e failure.Error, err error) tfkit.Text {
-	switch e.Kind {
-	case failure.OtherArguments:
-		return tfkit.Textf("instance %s, which was rented before under the key of this member, differs: %s",
-			e.Instance.ID, tfinstance.DifferencesText(e.Differences))
-	case failure.NotLost:
-		return tfinstance.NotLostText(e)
-	case failure.InUse:
-		return tfkit.Textf("another resource of this run has instance %s", e.Instance.ID)
-	default:
-		return tfkit.Textf("%s", err) + tfkit.FieldErrors(err)
-	}
-}
-
-// memberText describes what is wrong with the instance of a slot; empty if nothing was rented.
-func memberText(member fleet.Member, e failure.Error) tfkit.Text {
-	status := statusText(member.Instance)
-	switch e.Kind {
-	case failure.NotPlanned:
-		return status + " now, and the plan did not show its destruction: kept until the next apply"
-	case failure.NotDestroyed:
-		if e.Accepted {
-			return tfkit.Textf("not destroyed yet, although the API accepted the request: %s", e.Err)
-		}
-		return tfkit.Textf("not destroyed, and may be billed: %s", e.Err)
-	case failure.KeptOutbid:
-		return "outbid, and on_outbid is \"keep\""
-	case failure.NotAsRequested, failure.AboveLimit:
-		if e.Kind == failure.AboveLimit && e.Instance.ID == "" && e.Wanted == "" {
-			return ""
-		}
-		return rejectedText(e)
-	case failure.Interrupted:
-		if member.Lost() {
-			return ""
-		}
-		if !member.NotReady {
-			return "not changed before the timeout or the interruption"
-		}
-		return "not ready in time, status " + status + "." + tfinstance.CauseText(&e)
-	case failure.Gone:
-		return "destroyed outside Terraform, or not found by the API"
-	case failure.NeedsReplacement:
-		return status + ": replaced by the next apply"
-	case failure.OutbidAgain:
-		return tfkit.Textf("outbid after each of %d starts", e.Starts)
-	case failure.Reverted, failure.StateRefused:
-		return tfkit.Textf("%s: %s", status, &e)
-	default:
-		return ""
-	}
-}
-
-// rejectedText describes an instance that must not run.
-func rejectedText(e failure.Error) tfkit.Text {
-	var text, reason tfkit.Text
-	price, limit := tfkit.PerHour(e.PriceKopH), tfkit.PerHour(e.LimitKopH)
-	switch {
-	case e.Kind == failure.NotAsRequested:
-		text = "not as requested: " + tfinstance.DifferencesText(e.Differences)
-	case e.Limit == failure.MaxBurn:
-		text, reason = "costs too much", ". "+tfinstance.SpendingErrorText(&e)
-	default:
-		text = tfkit.Textf("costs %s, above max_price_kop_h, %s", price, limit)
-	}
-	switch e.Removal {
-	case failure.NotRemoved:
-		text += tfkit.Textf("; not removed, and billed: %s", e.Err)
-	case failure.Stopped:
-		text += "; stopped"
-	case failure.Destroyed:
-		text += "; destroyed again"
-	default:
-		text += "; not started"
-	}
-	return text + reason
-}
-
-// explain describes which offers a fleet lacked, and which filters exclude all of them.
+// explain describes which filters exclude all offers.
 func (r *fleetResource) explain(ctx context.Context, o outcome) tfkit.Text {
 	for _, f := range o.Failures {
-		e := failure.As(f.Err)
-		switch {
-		case e.Kind != failure.NoOffer || !e.Offers.Listed:
-		case e.Offers.Matching == 0:
-			return tfinstance.Explain(ctx, r.Meta, o.Queries)
-		case o.All && e.Offers.Needed > e.Offers.Found:
-			return "\n\n" + offersText(e.Offers, e.Offers.Needed)
+		if e, ok := errors.AsType[market.NoOffer](f.Err); ok && e.Counts.Matching == 0 {
+			return tfinstance.Explain(ctx, r.Meta, o.Offers.Queries)
 		}
 	}
 	return ""
@@ -262,9 +162,9 @@ func rolledBackText(o outcome) tfkit.Text {
 		"that they existed.", membersText(len(o.RolledBack)))
 }
 
-func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
+func addRecovered(diags *diag.Diagnostics, o outcome) {
 	text := tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and this apply found them:",
-		membersText(len(o.Recovered))) + memberLines(o.Recovered, now)
+		membersText(len(o.Recovered))) + memberLines(o.Recovered)
 	if o.created { // the keys are chosen
 		text += "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
 			"the same instances: run `terraform state rm ADDRESS` here now, and choose another prefix."
@@ -275,18 +175,18 @@ func addRecovered(diags *diag.Diagnostics, o outcome, now time.Time) {
 }
 
 // memberLines returns a line for each member with the time of its creation.
-func memberLines(members []fleet.Member, now time.Time) tfkit.Text {
+func memberLines(members []fleet.Member) tfkit.Text {
 	lines := make([]slotLine, len(members))
 	for i, m := range members {
-		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance, now)}
+		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance)}
 	}
 	return slotLines(lines)
 }
 
-func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member, now time.Time) {
+func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member) {
 	tfkit.AddWarning(diags, tfkit.Textf("More instances of fleet %s were destroyed", name),
 		tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and they were destroyed with it:",
-			membersText(len(members)))+memberLines(members, now))
+			membersText(len(members)))+memberLines(members))
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
@@ -306,8 +206,8 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	for _, f := range result.Failures {
-		if e := failure.As(f.Err); rentedBefore(f) {
-			addMaybeOther(diags, name, e.Instance.ID)
+		if inst, ok := lifecycle.RentedBefore(f.Err); ok {
+			addMaybeOther(diags, name, inst.ID)
 		}
 	}
 	result.Failures = slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)

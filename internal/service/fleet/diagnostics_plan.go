@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -33,13 +33,14 @@ func warnOfChanges(diags *diag.Diagnostics, u update) {
 	}
 }
 
-// addTooFewOffers warns that an apply could not fill all slots now. If the apply destroyed the members of a replaced
+// addTooFewOffers warns that an apply could not rent for all slots now. If the apply destroyed the members of a replaced
 // fleet first and then failed, that is an error.
 func (r *fleetResource) addTooFewOffers(
-	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, offers failure.Offers, count int,
+	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, offers market.Counts, count int,
 	replaced int,
 ) {
-	text := offersText(offers, count)
+	offers.Needed = count
+	text := tfinstance.OffersText(offers)
 	add := tfkit.AddAttributeWarning
 	switch wait := plan.Wait(); {
 	case replaced > 0 && wait == 0 && (spec.All || offers.Found < min(count, replaced)):
@@ -54,22 +55,9 @@ func (r *fleetResource) addTooFewOffers(
 		text += " The apply then rents fewer members. Change offer_queries, lower size, or set wait_for_offer."
 	}
 	if offers.Matching == 0 {
-		text += tfinstance.Explain(ctx, r.Meta, spec.Queries)
+		text += tfinstance.Explain(ctx, r.Meta, spec.Offers.Queries)
 	}
 	add(diags, path.Root("offer_queries"), tfkit.Textf("Too few offers for fleet %s", spec.Name), text)
-}
-
-// offersText describes why there are fewer offers than needed.
-func offersText(offers failure.Offers, needed int) tfkit.Text {
-	text := tfkit.Textf("Offers needed: %d. Available: %d. Matching the queries: %d", needed, offers.Found,
-		offers.Matching)
-	if offers.Reserved > 0 {
-		text += tfkit.Textf(", of which other resources of this run use %d", offers.Reserved)
-	}
-	if offers.Split {
-		text += ". More offers match, but not with the same values of the arguments in same"
-	}
-	return text + "."
 }
 
 // addOtherMembers describes instances with the names of members.

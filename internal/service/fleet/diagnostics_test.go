@@ -9,49 +9,50 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
 // The result of a creation names the server or the idempotency key of a slot, and what to do.
 func TestAddResult(t *testing.T) {
 	refused := errors.New("connection reset")
-	inst := rental.Instance{ID: "ins_7", Name: new("train-0"), Status: rental.StatusDestroyed}
+	inst := rental.Instance{ID: "ins_7", Name: new("train-0"), CreatedAt: time.Now().Add(-2 * time.Hour)}
 	for name, test := range map[string]struct {
-		err     failure.Error
+		err     error
 		member  rental.Instance
 		members []fleet.Member // afterwards
 		minimum int            // min_ready
 		want    []string       // the first one is the start
 	}{
 		"an unknown outcome": {
-			err: failure.Error{Kind: failure.OutcomeUnknown, Key: "key-1", Err: refused}, minimum: 1,
+			err: lifecycle.OutcomeUnknown{Key: "key-1", Err: refused}, minimum: 1,
 			want: []string{"Error: Fleet train has too few ready members", "slot 0: ", "under the idempotency key key-1",
 				"next apply or destroy", "connection reset", "apply again to continue"},
 		},
 		"a server of another state": {
-			err: failure.Error{Kind: failure.NotLost, Instance: inst, Age: 2 * time.Hour, Within: time.Hour}, minimum: 1,
-			want: []string{"Error: Fleet train cannot take existing instances", "instance ins_7 (", "2h0m0s ago",
+			err: lifecycle.NotRecent{Instance: inst, RecoverWithin: time.Hour}, minimum: 1,
+			want: []string{"Error: Fleet train cannot take existing instances", "Instance ins_7 (", "created at 2",
 				"another idempotency_prefix", "import {", "id = \"train\""},
 		},
 		"a server that was destroyed while it booted": {
-			err: failure.Error{Kind: failure.Gone}, member: inst, minimum: 1,
-			want: []string{"Error: Fleet train has too few ready members", "slot 0 (ins_7): destroyed outside Terraform"},
+			err: lifecycle.Missing{}, member: inst, minimum: 1,
+			want: []string{"Error: Fleet train has too few ready members", "slot 0 (ins_7): It was destroyed outside Terraform"},
 		},
 		"a surplus member": {
-			err: failure.Error{Kind: failure.NotDestroyed, Err: refused}, member: inst, members: make([]fleet.Member, 2),
-			want: []string{"Error: Fleet train has too many members", "slot 0 (ins_7): not destroyed, and may be billed"},
+			err: fleet.NotDestroyed{Err: refused}, member: inst, members: make([]fleet.Member, 2),
+			want: []string{"Error: Fleet train has too many members", "slot 0 (ins_7): Not destroyed, and may be billed"},
 		},
 		"too few offers, and min_ready": {
-			err: failure.Error{Kind: failure.NoOffer},
-			want: []string{"Warning: Fleet train is not complete", "slot 0: no offer is left",
+			err: market.NoOffer{},
+			want: []string{"Warning: Fleet train is not complete", "slot 0: Offers needed: 0. Available: 0. Matching: 0.",
 				"The next apply continues"},
 		},
 	} {
 		var diags diag.Diagnostics
 		o := outcome{created: true, Spec: fleet.Spec{Name: "train", Size: 1, MinReady: test.minimum}}
-		o.Failures = []fleet.Failure{{Member: fleet.Member{Instance: test.member}, Err: &test.err}}
+		o.Failures = []fleet.Failure{{Member: fleet.Member{Instance: test.member}, Err: test.err}}
 		o.Members = test.members
 		new(fleetResource).addResult(t.Context(), &diags, o)
 		text := map[diag.Severity]string{
@@ -68,30 +69,28 @@ func TestAddResult(t *testing.T) {
 	}
 }
 
-// Equal reasons are one line, even if ids in them differ. The message contains the price of the members.
+// Equal reasons are one line. The message contains the price of the members.
 func TestAddResult_GroupsSlots(t *testing.T) {
-	o := outcome{created: true, Spec: fleet.Spec{Name: "train", Size: 30, MinReady: 30, State: rental.DesiredRunning}}
+	o := outcome{created: true, Spec: fleet.Spec{Name: "train", Size: 30, MinReady: 30}}
+	o.Target.State = rental.DesiredRunning
 	for slot := range 8 {
 		o.Members = append(o.Members, fleet.Member{Slot: slot, Instance: rental.Instance{
 			ID: fmt.Sprintf("ins_%d", slot), Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 15425}}})
 	}
 	for slot := 8; slot < 30; slot++ {
-		err := failure.Error{Kind: failure.NoOffer}
+		var err error = market.NoOffer{}
 		member := fleet.Member{Slot: slot}
 		if slot == 9 || slot == 12 {
 			member.Instance.ID = fmt.Sprintf("ins_%d", slot)
-			err = failure.Error{Kind: failure.NotDestroyed, Err: &rental.Error{
-				Method: "DELETE", Path: "/instances/" + member.Instance.ID, Status: 500, Code: rental.CodeInternal, Message: "no",
-				RequestID: fmt.Sprintf("req_%d", slot)}}
+			err = fleet.NotDestroyed{Err: errors.New("no")}
 		}
-		o.Failures = append(o.Failures, fleet.Failure{Slot: slot, Member: member, Err: &err})
+		o.Failures = append(o.Failures, fleet.Failure{Slot: slot, Member: member, Err: err})
 	}
 	var diags diag.Diagnostics
 	new(fleetResource).addResult(t.Context(), &diags, o)
 	want := `8 of 30 members are ready, and the fleet costs 1,234.00_₽ per hour (900,820.00_₽ per month):
-  slots 8, 10, 11, 13 to 29: no offer is left
-  slots 9, 12 (ins_9, ins_12): not destroyed, and may be billed: DELETE /instances/ins_9: 500 internal: ` +
-		`no (request id req_9)
+  slots 8, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29: Offers needed: 0. Available: 0. Matching: 0.
+  slots 9 (ins_9), 12 (ins_12): Not destroyed, and may be billed: no
 
 min_ready is 30. The fleet is tainted, so the next apply destroys its members: `
 	if detail := strings.ReplaceAll(diags[0].Detail(), "\u00a0", "_"); !strings.HasPrefix(detail, want) {

@@ -27,14 +27,14 @@ func (m model) imported(ctx context.Context, client *rental.Client, id string, m
 		if omitsField(members[i].Instance, first) {
 			members[i].Instance = client.ReadOmitted(ctx, members[i].Instance)
 		}
-		members[i].Order = fleet.OrderOf(members[i].Instance)
+		members[i].Request = fleet.RequestOf(members[i].Instance)
 	}
 	m.ID, m.Name = types.StringValue(id), types.StringValue(nameOf(id))
 	m.Size = types.Int64Value(int64(len(members)))
 	m.Template = tfkit.OptionalString(first.Template.Slug)
 	m.DiskGB = tfkit.OptionalInt64(first.DiskGB)
 	m.Type = types.StringValue(string(first.Type))
-	m.Image = tfkit.OptionalString(members[0].Order.Image)
+	m.Image = tfkit.OptionalString(members[0].Request.Image)
 	m.DesiredState = types.StringValue(string(rental.DesiredRunning))
 	if first.DesiredState == rental.DesiredStopped || first.Status == rental.StatusStopped {
 		m.DesiredState = types.StringValue(string(rental.DesiredStopped))

@@ -108,7 +108,7 @@ func TestAccFleet_addsImage(t *testing.T) {
 	w.Configure(env.Provider() + custom("nginx:1.27"))
 	contains(t, w.Run("plan", "-no-color"), "# forces replacement", "1 to add, 0 to change, 1 to destroy")
 	w.Configure(env.Provider() + custom("nginx:1.27", `update = "rolling"`))
-	contains(t, w.Run("plan", "-no-color"), "slots 0, 1 (", "0 to add, 1 to change, 0 to destroy")
+	contains(t, w.Run("plan", "-no-color"), "slots 0 (", "replaced, because", "0 to add, 1 to change, 0 to destroy")
 	w.Run("destroy", "-auto-approve")
 }
 

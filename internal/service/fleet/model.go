@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -63,7 +64,7 @@ func (m model) withMembers(members []fleet.Member) model {
 		if member.Unknown {
 			instances[slot] = unknownMember(member)
 		}
-		if member.Lost() {
+		if member.Missing() {
 			continue
 		}
 		before, _ := prior[slot].(types.Object)
@@ -99,8 +100,7 @@ func unknownMember(member fleet.Member) types.Object {
 	return types.ObjectValueMust(memberType.AttrTypes, values)
 }
 
-// memberValues returns the attributes of an element of instances. before are the prior ones of the slot; empty for
-// none.
+// memberValues returns the attributes of an element of instances. before are the prior ones of the slot.
 func memberValues(member fleet.Member, before map[string]attr.Value) map[string]attr.Value {
 	inst := member.Instance
 	values := map[string]attr.Value{
@@ -146,7 +146,7 @@ func memberValues(member fleet.Member, before map[string]attr.Value) map[string]
 	return values
 }
 
-// firstURL returns the address of the first web page that has one; nil for none. The order of the pages can vary, so
+// firstURL returns the address of the first web page that has one. The order of the pages can vary, so
 // that the prior one counts as the first.
 func firstURL(pages []rental.InstanceURL, prior string) (first *string) {
 	for _, page := range pages {
@@ -161,12 +161,12 @@ func firstURL(pages []rental.InstanceURL, prior string) (first *string) {
 	return first
 }
 
-// members returns the members of a state, with the fields that a plan needs, and the lost members. What the API has not
+// members returns the members of a state, with the fields that a plan needs, and the missing members. What the API has not
 // returned of imported members is what the state has adopted from the configuration.
 func (m model) members(private privateMembers) []fleet.Member {
 	elements := m.Instances.Elements()
-	members := slices.DeleteFunc(private.members(true), func(lost fleet.Member) bool {
-		return elements[strconv.Itoa(lost.Slot)] != nil
+	members := slices.DeleteFunc(private.members(true), func(missing fleet.Member) bool {
+		return elements[strconv.Itoa(missing.Slot)] != nil
 	})
 	for slot, element := range elements {
 		object, ok := element.(types.Object)
@@ -180,7 +180,7 @@ func (m model) members(private privateMembers) []fleet.Member {
 			member.Instance.DesiredState = rental.DesiredState(m.DesiredState.ValueString())
 		}
 		if private.complete(&member) && member.Imported() {
-			m.completeOrder(&member.Order)
+			m.completeRequest(&member.Request)
 		}
 		members = append(members, member)
 	}
@@ -191,20 +191,20 @@ func (m model) members(private privateMembers) []fleet.Member {
 // memberIDs returns the ids of the instances of members.
 func memberIDs(members []fleet.Member) (ids []string) {
 	for _, member := range members {
-		if !member.Lost() {
+		if !member.Missing() {
 			ids = append(ids, member.Instance.ID)
 		}
 	}
 	return ids
 }
 
-// completeOrder sets the unknown fields of what a member was created with to the arguments.
-func (m model) completeOrder(order *rental.InstanceCreate) {
-	order.Template = cmp.Or(order.Template, m.Template.ValueString())
-	order.DiskGB = cmp.Or(order.DiskGB, m.DiskGB.ValueInt64())
-	order.Type = cmp.Or(order.Type, rental.RentalType(m.Type.ValueString()))
-	if isCustom(m) && order.Template == rental.CustomTemplate {
-		order.Image = cmp.Or(order.Image, m.Image.ValueString())
+// completeRequest sets the unknown fields of what a member was created with to the arguments.
+func (m model) completeRequest(request *rental.InstanceCreate) {
+	request.Template = cmp.Or(request.Template, m.Template.ValueString())
+	request.DiskGB = cmp.Or(request.DiskGB, m.DiskGB.ValueInt64())
+	request.Type = cmp.Or(request.Type, rental.RentalType(m.Type.ValueString()))
+	if isCustom(m) && request.Template == rental.CustomTemplate {
+		request.Image = cmp.Or(request.Image, m.Image.ValueString())
 	}
 }
 
@@ -234,7 +234,7 @@ func memberFrom(slot int, values map[string]attr.Value) fleet.Member {
 		},
 		Offer: fleet.Offer{ID: tfkit.StringOf(values["offer_id"])},
 	}
-	member.Unknown = member.Lost() && member.Instance.Status == fleet.StatusUnknown
+	member.Unknown = member.Missing() && member.Instance.Status == fleet.StatusUnknown
 	if country := tfkit.StringOf(values["country"]); country != "" {
 		member.Instance.Country = &country
 	}
@@ -246,20 +246,22 @@ func (m model) spec() fleet.Spec {
 	size := int(m.Size.ValueInt64())
 	spec := fleet.Spec{
 		Name: m.Name.ValueString(), Size: size, MinReady: min(int(m.MinReady.ValueInt64()), size),
-		Order:          m.Order(),
+		Request:        m.Order(),
 		Image:          m.Image.ValueString(),
-		State:          rental.DesiredState(m.DesiredState.ValueString()),
-		OnOutbid:       lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
-		MaxPriceKopH:   m.MaxPriceKopH.ValueInt64(),
 		All:            m.Allocation.ValueString() == allocationAll,
 		MaxUnavailable: int(m.MaxUnavailable.ValueInt64()),
-		WaitForOffer:   m.Wait(),
-		Ready:          m.Conditions(),
-		Queries:        m.Queries(m.OfferQueries.Elements()),
+		Offers:         market.Demand{Queries: m.Queries(m.OfferQueries.Elements()), Wait: m.Wait()},
+		Target: lifecycle.Target{
+			State:        rental.DesiredState(m.DesiredState.ValueString()),
+			OnOutbid:     lifecycle.OutbidPolicy(m.OnOutbid.ValueString()),
+			MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
+			Template:     m.Template.ValueString(),
+			Ready:        m.Conditions(),
+		},
 	}
 	for _, element := range m.Same.Elements() {
-		spec.SameCountry = spec.SameCountry || tfkit.StringOf(element) == sameCountry
-		spec.SameGPU = spec.SameGPU || tfkit.StringOf(element) == sameGPU
+		spec.Offers.SameCountry = spec.Offers.SameCountry || tfkit.StringOf(element) == sameCountry
+		spec.Offers.SameGPU = spec.Offers.SameGPU || tfkit.StringOf(element) == sameGPU
 	}
 	return spec
 }
@@ -274,7 +276,7 @@ func (m model) applyTimeout() time.Duration {
 func readDesiredState(prior types.String, members []fleet.Member) types.String {
 	var agreed rental.DesiredState
 	for _, member := range members {
-		if member.Lost() {
+		if member.Missing() {
 			continue
 		}
 		desired := tfinstance.DesiredState(member.Instance)

@@ -52,7 +52,7 @@ type update struct {
 func (u update) stays() []fleet.Member {
 	actions := actionsBySlot(u.changes)
 	return slices.DeleteFunc(slices.Clone(u.members), func(m fleet.Member) bool {
-		return m.Lost() || actions[m.Slot] == fleet.Destroy || actions[m.Slot].Rents()
+		return m.Missing() || actions[m.Slot] == fleet.Destroy || actions[m.Slot].Rents()
 	})
 }
 
@@ -88,7 +88,7 @@ func warnAboveCap(diags *diag.Diagnostics, u update) {
 			running = append(running, member.Instance)
 		}
 	}
-	tfinstance.WarnAboveCap(diags, u.spec.MaxPriceKopH, running)
+	tfinstance.WarnAboveCap(diags, u.spec.Target.MaxPriceKopH, running)
 }
 
 // completeInstances sets what the state does not contain of the instances of members: the prices of their disks, and
@@ -120,7 +120,7 @@ func actionsBySlot(changes []fleet.Change) map[int]fleet.Action {
 	return actions
 }
 
-// checkOffers checks that there are offers for the slots to fill, and that the sum of all changes is within the limits
+// checkOffers checks that there are offers for the slots that rent, and that the sum of all changes is within the limits
 // of the provider. replaced are members of another fleet that the plan destroys first: then too few offers are an
 // error. Otherwise they are a warning: instances that an interrupted apply rented may be the reason, and an error would
 // prevent that they are found by their keys.
@@ -154,14 +154,14 @@ func (r *fleetResource) checkOffers(
 		tfkit.WarnUnchecked(diags, err)
 		needed := slots - updates + min(updates, spec.MaxUnavailable) // the update frees offers as it goes on
 		if err == nil && len(choice.Candidates) < needed {
-			r.addTooFewOffers(ctx, diags, plan, spec, choice.Offers, needed, len(replaced))
+			r.addTooFewOffers(ctx, diags, plan, spec, choice.Counts, needed, len(replaced))
 		}
 	}
 	change := fleet.Spending(changes, choice.Candidates)
 	for _, member := range replaced {
 		change.Replaced = append(change.Replaced, member.Instance.ID)
 	}
-	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change), "Nothing was started.")
+	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change))
 }
 
 // warnOfOthers warns of active instances that have the names of members of a fleet, are not among its members, and that
@@ -203,7 +203,7 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Replace:
 		return tfkit.Textf("replaced, because its status is %s", statusText(inst))
 	case fleet.Update:
-		return updateReason(plan, change.Order)
+		return updateReason(plan, change.Request)
 	case fleet.Create:
 		if change.Unknown {
 			return "the outcome of its creation is unknown: the apply takes the instance of its key, or rents one"

@@ -27,7 +27,7 @@ const (
 type privateMembers map[int]privateMember
 
 type privateMember struct {
-	// ID is empty for a lost member.
+	// ID is empty for a missing member.
 	ID         string `json:"id"`
 	Generation int    `json:"generation,omitempty"`
 	// CreatedAt is zero if it is unknown, as after an import.
@@ -48,11 +48,11 @@ type privateMember struct {
 	Key string `json:"key,omitempty"`
 }
 
-// members returns the members of one kind, lost or not, with their slot, instance id and generation only.
-func (p privateMembers) members(lost bool) (members []fleet.Member) {
+// members returns the existing or the missing members, with their slot, instance id and generation only.
+func (p privateMembers) members(missing bool) (members []fleet.Member) {
 	for slot, m := range p {
 		member := fleet.Member{Slot: slot, Generation: m.Generation, Instance: rental.Instance{ID: m.ID}}
-		if member.Lost() == lost {
+		if member.Missing() == missing {
 			members = append(members, member)
 		}
 	}
@@ -67,7 +67,7 @@ func (p privateMembers) complete(member *fleet.Member) bool {
 	}
 	member.NotReady, member.Rejected, member.CreatedAt = stored.NotReady, stored.Rejected, stored.CreatedAt
 	member.Key = stored.Key
-	member.Order = rental.InstanceCreate{
+	member.Request = rental.InstanceCreate{
 		Template: stored.Template, Image: stored.Image, DiskGB: stored.DiskGB, Type: stored.Type,
 	}
 	member.Instance.Type = stored.Type
@@ -75,11 +75,11 @@ func (p privateMembers) complete(member *fleet.Member) bool {
 	return true
 }
 
-// setMembers stores members, existing and lost ones.
+// setMembers stores members, existing and missing ones.
 func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []fleet.Member) diag.Diagnostics {
 	stored := privateMembers{}
 	for _, member := range members {
-		made := member.Order
+		made := member.Request
 		m := privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, CreatedAt: member.CreatedAt,
 			Template: made.Template, Image: made.Image, DiskGB: made.DiskGB, Type: made.Type,
@@ -91,7 +91,7 @@ func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []flee
 	return tfkit.SetPrivate(ctx, private, keyMembers, stored)
 }
 
-// getMembers returns what is stored of the members; nil for nothing.
+// getMembers returns what is stored of the members, which is nil after an import.
 func getMembers(ctx context.Context, private tfkit.PrivateGetter, diags *diag.Diagnostics) privateMembers {
 	return tfkit.GetPrivate[privateMembers](ctx, private, keyMembers, diags)
 }

@@ -190,7 +190,7 @@ func TestAccFleet_continuesFailedCreation(t *testing.T) {
 	if err == nil {
 		t.Fatal(output)
 	}
-	contains(t, output, "too few ready members", "not ready in time, status",
+	contains(t, output, "too few ready members", "Not ready in time, status",
 		"ready_when.log_pattern is not met", "is tainted", "terraform untaint ADDRESS")
 	before := members(w)
 	contains(t, w.Run("plan", "-no-color"), "must be replaced")

@@ -48,20 +48,20 @@ func (r *fleetResource) engine() *fleet.Engine {
 func (r *fleetResource) spec(m model, object tfkit.Object) fleet.Spec {
 	spec := m.spec()
 	id := m.ID.ValueString()
-	spec.Seed, spec.Object = lifecycle.FleetSeed(id), lifecycle.Object{Token: object.Token, Fleet: id}
+	spec.Owner.Seed, spec.Owner.Object = lifecycle.FleetSeed(id), lifecycle.Object{Token: object.Token, Fleet: id}
 	if prefix := r.Meta.IdempotencyPrefix; !prefix.IsNull() {
-		spec.Chosen = lifecycle.ChosenName("fleet", prefix.ValueString(), spec.Name)
+		spec.Owner.Chosen = lifecycle.ChosenName("fleet", prefix.ValueString(), spec.Name)
 	}
 	return spec
 }
 
 // setHistory sets what the private state contains about earlier applies.
 func setHistory(
-	ctx context.Context, private tfkit.PrivateGetter, stored privateMembers, spec *fleet.Spec, members []fleet.Member,
+	ctx context.Context, private tfkit.PrivateGetter, stored privateMembers, owner *fleet.Owner, members []fleet.Member,
 	diags *diag.Diagnostics,
 ) {
-	spec.SearchedAt = tfkit.GetPrivate[time.Time](ctx, private, keySearched, diags)
-	spec.GenerationsUnknown = stored == nil || slices.ContainsFunc(members, fleet.Member.Imported)
+	owner.SearchedAt = tfkit.GetPrivate[time.Time](ctx, private, keySearched, diags)
+	owner.GenerationsUnknown = stored == nil || slices.ContainsFunc(members, fleet.Member.Imported)
 }
 
 // Create rents all members and waits until they are ready. Every member that exists afterwards is in the state.
@@ -78,7 +78,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	id := lifecycle.NewFleetID(plan.Name.ValueString())
 	plan.ID = types.StringValue(id)
 	spec := r.spec(plan, object)
-	spec.Seed = cmp.Or(spec.Chosen, lifecycle.NewFleetSeed(id))
+	spec.Owner.Seed = cmp.Or(spec.Owner.Chosen, lifecycle.NewFleetSeed(id))
 	result := r.engine().Apply(ctx, spec, nil, timeout)
 	r.addResult(ctx, &resp.Diagnostics, outcome{Spec: spec, Result: result, created: true})
 	plan.Instances = types.MapNull(memberType)
@@ -121,10 +121,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	state.DesiredState = readDesiredState(state.DesiredState, members)
 	for i := range members {
-		if !members[i].Lost() && members[i].Order.Template == "" {
-			// Terraform stores no private state if the provider was killed during an apply.
+		if !members[i].Missing() && members[i].Request.Template == "" {
+			// Terraform stores no private state if the apply was killed.
 			members[i].Instance = r.Meta.Client.ReadOmitted(ctx, members[i].Instance)
-			members[i].Order = fleet.OrderOf(members[i].Instance)
+			members[i].Request = fleet.RequestOf(members[i].Instance)
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.withMembers(members))...)
@@ -179,7 +179,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	plan.ID = state.ID
 	spec := r.spec(plan, object)
-	setHistory(ctx, req.Private, private, &spec, members, &resp.Diagnostics)
+	setHistory(ctx, req.Private, private, &spec.Owner, members, &resp.Diagnostics)
 	protect(ctx, req.Private, members, &resp.Diagnostics)
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, nil)...)
 	result := r.engine().Apply(ctx, spec, members, timeout)
@@ -215,7 +215,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		}
 	}
 	spec := r.spec(state, object)
-	setHistory(ctx, req.Private, private, &spec, members, &resp.Diagnostics)
+	setHistory(ctx, req.Private, private, &spec.Owner, members, &resp.Diagnostics)
 	result, err := r.engine().Destroy(ctx, spec, requested, timeout)
 	if err != nil {
 		tfkit.AddAPIError(&resp.Diagnostics, tfkit.Textf("list the members of fleet %s", name), err)
@@ -223,7 +223,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	tfinstance.AddKeptForOther(&resp.Diagnostics, result.KeptForOther...)
 	if len(result.Recovered) > 0 {
-		addAlsoDestroyed(&resp.Diagnostics, name, result.Recovered, r.Meta.Client.Now())
+		addAlsoDestroyed(&resp.Diagnostics, name, result.Recovered)
 	}
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)

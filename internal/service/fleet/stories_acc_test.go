@@ -108,7 +108,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 	test(t, env,
 		resource.TestStep{
 			Config: env.Config(config(8, all)),
-			ExpectError: regexp.MustCompile(`slots\s+0\s+to\s+7:\s+no\s+offer\s+is\s+left\s+` +
+			ExpectError: regexp.MustCompile(`slots\s+0,\s+1.*7:\s+` +
 				`Offers\s+needed:\s+8\.\s+Available:\s+7\.`),
 		},
 		resource.TestStep{
@@ -234,7 +234,7 @@ func TestAccFleet_spendingLimits(t *testing.T) {
 	limited := env.Provider("spending = { max_burn_kop_h = 12000 }")
 	test(t, env, resource.TestStep{
 		Config:      limited + config(20),
-		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+started`),
+		ExpectError: regexp.MustCompile(`(?s)Burn rate would exceed max_burn_kop_h.*Nothing\s+was\s+rented\s+or\s+started`),
 	}, resource.TestStep{Config: limited + config(1)})
 	for _, request := range env.Requests() {
 		probe := request.Status == 404 // a destruction requests the keys of free slots

@@ -142,13 +142,13 @@ func (a *instanceAction) ModifyPlan(
 	inst, found, err := a.Meta.Cache.Instances.Find(ctx, id)
 	switch {
 	case err != nil:
-		addUnreadableAtPlan(&resp.Diagnostics, id, err)
+		tfkit.WarnUnchecked(&resp.Diagnostics, err) // Invoke reads it again
 	case !found:
 		addNotFound(&resp.Diagnostics, a.verb, id)
 	case isFinal(inst):
 		addFinal(&resp.Diagnostics, a.verb, inst, "")
 	case a.requestsStart(inst):
-		addSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
+		tfinstance.AddSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, spending.StartOf(inst)))
 	}
 }
 
@@ -227,18 +227,18 @@ func (run *actionRun) change(ctx context.Context, inst rental.Instance) {
 func (run *actionRun) converge(
 	ctx context.Context, inst rental.Instance, wanted rental.DesiredState,
 ) (now rental.Instance, ok bool) {
-	now, outcome, err := run.Meta.Lifecycle.Converge(ctx, inst, lifecycle.Target{
-		State: wanted, OnOutbid: lifecycle.OutbidRestart, Hold: run.Meta.Spending.Hold(),
-		Observed: func(inst rental.Instance) { run.report(ctx, inst) },
+	converged, err := run.Meta.Lifecycle.Converge(ctx, inst, lifecycle.Target{
+		State: wanted, OnOutbid: lifecycle.OutbidRestart,
+		Progress: func(inst rental.Instance) { run.report(ctx, inst) },
 	})
-	run.requested = run.requested || outcome.Requested
+	run.requested = run.requested || converged.Requested
 	if err != nil {
-		run.addError(ctx, now, err)
-		return now, false
+		run.addError(ctx, converged.Instance, err)
+		return converged.Instance, false
 	}
-	run.report(ctx, now)
-	addMissingAddresses(run.diags, now, outcome, run.Meta.Lifecycle.SSHTimeout())
-	return now, true
+	run.report(ctx, converged.Instance)
+	addMissingAddresses(run.diags, converged, run.Meta.Lifecycle.SSHTimeout())
+	return converged.Instance, true
 }
 
 // report sends a progress message if the status of the instance has changed.

@@ -241,7 +241,7 @@ func TestActions(t *testing.T) {
 		},
 		"restart, start refused": {
 			of: instance.NewRestart, prepare: refused(isStart, acctest.Refuse(409, "conflict")), sent: "stop",
-			errs: []string{halted, "run this action or gpurent_instance_start again", "Cannot start"},
+			errs: []string{halted, "Run this action or gpurent_instance_start again", "Cannot start"},
 		},
 		"stop refused": {
 			of: instance.NewStop, prepare: refused(isStop, acctest.Refuse(403, "forbidden")),
@@ -249,7 +249,7 @@ func TestActions(t *testing.T) {
 		},
 		"restart, low balance": {
 			of: instance.NewRestart, prepare: lowBalance, sent: "stop start",
-			errs: []string{halted, "Cannot restart instance", "Missing: "},
+			errs: []string{halted, "Cannot change the state of instance", "Missing: "},
 		},
 		"restart above the burn limit": {
 			of: instance.NewRestart, limits: burn, sent: "stop",
@@ -319,7 +319,7 @@ func TestActions_Interrupted(t *testing.T) {
 		"stop":                {instance.NewStop, "is running", "was changing", "is now stopped"},
 		"restart, going down": {instance.NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
 		"restart, at bottom":  {instance.NewRestart, "is stopped", "is now stopped", "by hand"},
-		"restart, going up":   {instance.NewRestart, "is starting", "waits for a starting one", "is now stopped"},
+		"restart, going up":   {instance.NewRestart, "is starting", "a restart stops a running instance once more", "is now stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, spending.Limits{}, func(f *fixture) {

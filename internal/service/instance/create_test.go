@@ -133,8 +133,8 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// The price is read again before the request and before each repetition. Above the cap nothing is rented, but what the
-// first request rented is found.
+// The price of the offer is read again before the request, and the price in the answer is compared, too: what costs more
+// than the cap is not rented, or destroyed again.
 func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	t.Parallel()
 	unavailable := acctest.Refuse(503, "provider_unavailable")
@@ -143,12 +143,13 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 		unavailable(w, r, api)
 	}
 	for name, test := range map[string]struct {
-		first  acctest.Interceptor // responds to the first request to rent; nil if the price rises before
-		rented int
+		first           acctest.Interceptor // responds to the first request to rent; nil if the price rises before
+		running, rented int
+		want            []string
 	}{
-		"before the request":                    {nil, 0},
-		"before the repetition":                 {unavailable, 0},
-		"after a rental whose response is lost": {rents, 1},
+		"before the request":                    {nil, 0, 0, []string{"Offer price above max_price_kop_h"}},
+		"before the repetition":                 {unavailable, 0, 1, []string{"more than a limit allows", "to destroy it"}},
+		"after a rental whose response is lost": {rents, 1, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,12 +169,8 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 				}))
 			}
 			_, diags := tf.applyPlan(plan)
-			if test.rented == 0 {
-				expectDiags(t, "the apply", diags, "Offer price above max_price_kop_h")
-			} else {
-				expectDiags(t, "the apply", diags)
-			}
-			expectCount(t, env, test.rented, test.rented)
+			expectDiags(t, "the apply", diags, test.want...)
+			expectCount(t, env, test.running, test.rented)
 		})
 	}
 }
@@ -199,7 +196,7 @@ func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
 	if inst == nil {
 		t.Error("the state has no instance")
 	}
-	expectDiags(t, "the apply", diags, "max_burn_kop_h", "was not rented or started")
+	expectDiags(t, "the apply", diags, "max_burn_kop_h", "Nothing was rented or started")
 	if strings.Contains(diagsText(diags), "could not be removed") {
 		t.Error("the error describes a rental")
 	}
@@ -225,8 +222,10 @@ func TestCreate_WaitEnds(t *testing.T) {
 	config := configWithoutKey("a", "max_price_kop_h", int64(1), "wait_for_offer", "5m",
 		"timeouts", map[string]any{"create": "300ms"})
 	_, diags := tf.applyPlan(tf.plan(nil, config))
-	expectDiags(t, "the apply", diags, "Nothing was rented before timeouts.create expired",
-		"Without max_price_kop_h, ", "offers match, from ")
+	expectDiags(t, "the timeout", diags, "before anything was rented", "raise timeouts.create")
+	config = configWithoutKey("a", "max_price_kop_h", int64(1), "wait_for_offer", "300ms")
+	_, diags = tf.applyPlan(tf.plan(nil, config))
+	expectDiags(t, "the end of wait_for_offer", diags, "Without max_price_kop_h, ", "offers match, from ")
 	expectCount(t, env, 0, 0)
 }
 

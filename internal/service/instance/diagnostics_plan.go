@@ -5,12 +5,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
-const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
-	"Find the instance in the service's console."
 
 func addNameRequired(diags *diag.Diagnostics) {
 	tfkit.AddAttributeError(diags, path.Root("name"), "Instance without a name",
@@ -32,17 +29,13 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.PerHour(inst.BurnKopH()))
 		})
 	if hasKey {
-		text += "\nIf a killed run created one under this key within recover_within, the apply recovers it. Otherwise the " +
+		text += "\nIf an interrupted apply created one under this key within recover_within, the apply recovers it. Otherwise the " +
 			"apply fails or creates one more"
 	} else {
 		text += "\nThe plan creates one more"
 	}
-	text += ", and all are billed. If another resource or state has it, ignore this. To keep it here, "
-	if block, ok := tfkit.ImportBlock("gpurent_instance", found[0].ID); ok {
-		text += "add this block with the address of this resource, and plan again:\n\n" + block
-	} else {
-		text += "import it, and plan again. " + noImportBlock
-	}
+	text += ", and all are billed. If another resource or state has it, ignore this. "
+	text += tfinstance.ImportAdvice("gpurent_instance", found[0].ID)
 	tfkit.AddAttributeWarning(diags, path.Root("name"), tfkit.Textf("Instance %s already has this name", found[0].ID),
 		text)
 }
@@ -93,11 +86,9 @@ func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH in
 const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 	noMatch     tfkit.Text = "No available offer matches the query."
-	widenQuery  tfkit.Text = "Remove filters, add fallback_queries, or raise max_price_kop_h."
-	orWait      tfkit.Text = " To wait for an offer, set wait_for_offer."
 	// unlessCreated follows the reason why an instance cannot be created now.
-	unlessCreated tfkit.Text = " The apply fails if that does not change, unless it recovers the instance of a killed " +
-		"run. "
+	unlessCreated tfkit.Text = " The apply fails if that does not change, unless it recovers the instance of an " +
+		"interrupted apply. "
 )
 
 // addCannotReplace reports an error for a replacement without a matching offer.
@@ -120,7 +111,7 @@ func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
 }
 
 func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
-	consequence := unlessCreated + widenQuery + orWait
+	consequence := unlessCreated + tfinstance.WidenQuery + tfinstance.OrWait
 	if wait := plan.Wait(); wait > 0 {
 		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
 	}
@@ -130,17 +121,4 @@ func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) 
 		"No matching offer",
 		noMatch+consequence+explanation,
 	)
-}
-
-func addOfferAboveCap(diags *diag.Diagnostics, offerID string, price, limit int64) {
-	tfkit.AddAttributeError(diags, path.Root("max_price_kop_h"), "Offer price above max_price_kop_h", tfkit.Textf(
-		"Offer %s costs %s now, and max_price_kop_h is %s. Nothing was rented. Choose another offer, or raise "+
-			"max_price_kop_h.",
-		offerID, tfkit.HourlyRubles(price), tfkit.PerHour(limit)))
-}
-
-func addNotInterruptible(diags *diag.Diagnostics, offerID string) {
-	tfkit.AddAttributeError(diags, path.Root("type"), "Offer has no interruptible price", tfkit.Textf(
-		"Offer %s cannot be rented as interruptible. Choose another offer, or set type = \"on_demand\". Nothing was "+
-			"rented.", offerID))
 }

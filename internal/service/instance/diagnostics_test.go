@@ -12,10 +12,11 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -96,53 +97,48 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	offer.GPU.Slug = "another"
 	r := newTestResource(client)
 	owner := lifecycle.Object{Token: untrusted, Fleet: untrusted}
-	order := lifecycle.Order{ExpectedImage: "a", InstanceCreate: rental.InstanceCreate{Template: "a", Type: "a"}}
-	rented := lifecycle.Rented{Instance: inst, Candidate: &lifecycle.Candidate{Offer: offer}}
-	differences := []failure.Difference{{Attribute: "image", Actual: untrusted, Requested: untrusted, Harmful: true}}
+	order := lifecycle.Order{ExpectedImage: "a", Request: rental.InstanceCreate{Template: "a", Type: "a"}}
+	rented := lifecycle.Rented{Instance: inst, Candidate: &lifecycle.Candidate{Offer: offer}, Order: order}
+	differences := []lifecycle.Difference{{Attribute: "image", Actual: untrusted, Requested: untrusted, Harmful: true}}
 	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted, RunningKopH: 1}
 	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
+	cause := errors.New(untrusted)
 
 	for name, report := range map[string]func(diags *diag.Diagnostics){
 		"waits": func(diags *diag.Diagnostics) {
-			for _, kind := range []failure.Kind{
-				failure.Gone, failure.NeedsReplacement, failure.Reverted, failure.OutbidAgain, failure.KeptOutbid,
-				failure.StateRefused, failure.NotDestroyed, failure.NotPlanned,
+			for _, err := range []error{
+				lifecycle.Missing{}, lifecycle.NeedsReplacement{}, lifecycle.Reverted{}, lifecycle.OutbidAgain{Starts: 3},
+				lifecycle.StateRefused{Err: apiErr}, lifecycle.AboveCap{}, lifecycle.StoppedAgain{Reason: lifecycle.AboveCap{}},
+				lifecycle.StillRunning{Reason: spending.AboveBurnLimit{}, Err: cause}, apiErr,
 			} {
-				addNotConverged(t.Context(), r.Meta.Client, diags, inst, &failure.Error{Kind: kind, Err: apiErr})
-			}
-			addNotConverged(t.Context(), r.Meta.Client, diags, inst, apiErr)
-			for removal := failure.NothingRequested; removal <= failure.NotRemoved; removal++ {
-				addNotConverged(t.Context(), r.Meta.Client, diags, inst, &failure.Error{
-					Kind: failure.AboveLimit, Removal: removal, Err: errors.New(untrusted), Wanted: rental.DesiredRunning,
-				})
+				addNotConverged(t.Context(), r.Meta.Client, diags, inst, err, "")
 			}
 			running := inst
 			running.Status = rental.StatusRunning
-			addMissingAddresses(diags, running, lifecycle.Outcome{NoSSH: true}, time.Minute)
+			addMissingAddresses(diags, lifecycle.Converged{Instance: running, NoSSH: true}, time.Minute)
 			tfkit.AddWarning(diags, "", tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {
-			for _, kind := range []failure.Kind{
-				failure.Interrupted, failure.OutcomeUnknown, failure.NoOffer, failure.OfferRefused, failure.OffersUnreadable,
-				failure.NotLost, failure.OtherArguments, failure.InUse, failure.NotTried,
+			for _, err := range []error{
+				lifecycle.Interrupted{Err: context.Canceled}, lifecycle.OutcomeUnknown{Key: untrusted, Err: cause},
+				lifecycle.OfferUnavailable{OfferID: untrusted}, lifecycle.NotInterruptible{OfferID: untrusted},
+				lifecycle.OfferAboveCap{OfferID: untrusted},
+				lifecycle.OfferRefused{OfferID: untrusted, Err: apiErr}, lifecycle.NotRecent{Instance: inst},
+				lifecycle.ReplayDiffers{Instance: inst, Differences: differences}, lifecycle.InUse{Instance: inst},
+				market.NoOffer{Last: lifecycle.OfferAboveCap{OfferID: untrusted}}, market.OffersUnreadable{Err: cause},
+				market.NotTried{Cause: cause}, spending.AccountUnreadable{Err: cause},
 			} {
-				for available := failure.AvailabilityUnknown; available <= failure.NoPriceForType; available++ {
-					r.addNotCreated(t.Context(), diags, nil, &failure.Error{
-						Kind: kind, OfferID: untrusted, Availability: available, Err: apiErr, Key: untrusted,
-						ConfiguredKey: untrusted, Instance: inst, Differences: differences,
-					})
+				r.addNotCreated(t.Context(), diags, nil, err)
+			}
+			for removal := lifecycle.NotRemoved; removal <= lifecycle.Stopped; removal++ {
+				for _, reason := range []error{lifecycle.AboveCap{}, lifecycle.NotAsOrdered{Differences: differences}} {
+					addNotConverged(t.Context(), r.Meta.Client, diags, inst,
+						lifecycle.Rejected{Reason: reason, Removal: removal, Err: cause}, "")
 				}
 			}
-			aboveCap := &failure.Error{Kind: failure.AboveLimit, OfferID: untrusted}
-			r.addNotCreated(t.Context(), diags, nil, &failure.Error{Kind: failure.NoOffer, Last: aboveCap})
-			addDiffersFromOffer(diags, rented, order)
-			for removal := failure.Destroyed; removal <= failure.NotRemoved; removal++ {
-				e := failure.Error{Kind: failure.AboveLimit, Removal: removal, Err: errors.New(untrusted), Differences: differences}
-				addRejected(diags, rented, e)
-				e.Kind = failure.NotAsRequested
-				addRejected(diags, rented, e)
-			}
-			addRecovered(diags, rented, time.Now())
+			addRented(diags, rented)
+			rented.Recovered = true
+			addRented(diags, rented)
 			tfinstance.AddKeptForOther(diags, untrusted)
 			tfinstance.AddTwoObjects(diags, untrusted, owner, owner)
 		},
@@ -156,7 +152,6 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			addDuplicateName(diags, []rental.Instance{inst, inst}, true)
 		},
 		"actions": func(diags *diag.Diagnostics) {
-			addStoppedByRestart(diags, inst)
 			addNotFound(diags, "start", untrusted)
 			addFinal(diags, "start", inst, "")
 		},
@@ -171,27 +166,19 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 
 // A wait that ended during an outage shows the error of the API, and no number of offers.
 func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
-	outage := &failure.Error{Kind: failure.OffersUnreadable, Err: errors.New("connection refused")}
-	for name, err := range map[string]*failure.Error{
-		"wait_for_offer": {Kind: failure.NoOffer, Offers: failure.Offers{Waited: time.Hour}, Last: outage},
-		"timeout": {
-			Kind: failure.Interrupted, Offers: failure.Offers{Waited: time.Hour}, Err: context.DeadlineExceeded, Last: outage,
-		},
-		"Ctrl-C": {
-			Kind: failure.Interrupted, Offers: failure.Offers{Waited: time.Hour}, Err: context.Canceled, Last: outage,
-		},
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"wait_for_offer": {market.OffersUnreadable{Err: errors.New("connection refused")}, "connection refused"},
+		"timeout":        {lifecycle.Interrupted{Err: context.DeadlineExceeded}, "or raise timeouts.create"},
+		"Ctrl-C":         {lifecycle.Interrupted{Err: context.Canceled}, "The run was interrupted before anything was rented."},
 	} {
 		var diags diag.Diagnostics
-		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, err)
+		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, test.err)
 		detail := diags[0].Detail()
-		for text, want := range map[string]bool{
-			"The offers could not be read: connection refused.": true, "Nothing was rented": name != "Ctrl-C",
-			"The run was interrupted before anything was rented. Apply again.": name == "Ctrl-C",
-			"timeouts.create": name == "timeout", "Offers that match": false, "Remove filters": false,
-		} {
-			if strings.Contains(detail, text) != want {
-				t.Errorf("%s: contains %q: %t, want %t\n%s", name, text, !want, want, detail)
-			}
+		if !strings.Contains(detail, test.want) || strings.Contains(detail, "Offers that match") {
+			t.Errorf("%s: %s", name, detail)
 		}
 	}
 }
@@ -206,7 +193,7 @@ func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 		if got != block || strings.Contains(text, "import {") != block {
 			t.Errorf("%q: import block %t\n%s", id, got, text)
 		}
-		if strings.Contains(text, noImportBlock) == block {
+		if strings.Contains(text, "There is no import block") == block {
 			t.Errorf("%q: %s", id, text)
 		}
 	}

@@ -137,9 +137,19 @@ func applied(plan model, inst rental.Instance) model {
 // demand returns the demand for the offer of the planned instance.
 func (m model) demand() market.Demand {
 	return market.Demand{
-		Queries: m.queries(), OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.Wait(), Order: m.Order(),
+		Queries: m.queries(), OfferID: m.OfferID.ValueString(), Count: 1, Wait: m.Wait(), Request: m.Order(),
 		MaxPriceKopH: m.MaxPriceKopH.ValueInt64(),
 	}
+}
+
+// toOrder returns the order for the planned instance.
+func (m model) toOrder(seed lifecycle.KeySeed, object lifecycle.Object, recoverWithin time.Duration) lifecycle.Order {
+	order := lifecycle.Order{
+		Request: m.Order(), ExpectedImage: m.Image.ValueString(), MaxPriceKopH: m.MaxPriceKopH.ValueInt64(), Seed: seed,
+		Object: object, RecoverWithin: recoverWithin,
+	}
+	order.Request.Name = m.Name.ValueString()
+	return order
 }
 
 // createTimeout returns timeouts.create. By default, the wait for an offer does not shorten the wait for the instance.

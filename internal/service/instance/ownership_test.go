@@ -18,7 +18,7 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 		want   []string // of the error; none if the instance is taken
 	}{
 		"young":         {nil, 50 * time.Minute, nil},
-		"old":           {nil, 2 * time.Hour, []string{"import {", "moved block", "2h0m", "per hour"}},
+		"old":           {nil, 2 * time.Hour, []string{"import {", "moved block", "created at 2", "per hour"}},
 		"longer limit":  {"3h", 2 * time.Hour, nil},
 		"shorter limit": {"0s", 3 * time.Minute, []string{"recover_within is 0s"}},
 	} {

@@ -115,7 +115,7 @@ func (r *instanceResource) planUpdate(
 	case next == lifecycle.ActionNone:
 		tfinstance.WarnAboveCap(&resp.Diagnostics, plan.MaxPriceKopH.ValueInt64(), []rental.Instance{inst})
 	case next == lifecycle.ActionStart:
-		addSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst))...)
+		tfinstance.AddSpendingProblems(&resp.Diagnostics, r.Meta.Spending.Check(ctx, spending.StartOf(inst)))
 	}
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, privateReplaced, replaced)...)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -17,8 +16,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces,
-// nil for none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
+// checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces;
+// a new instance replaces none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
 // instance first.
 func (r *instanceResource) checkCreate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
@@ -67,7 +66,7 @@ func (r *instanceResource) checkName(
 		tfkit.WarnUnchecked(diags, err)
 		return
 	}
-	slices.SortFunc(found, func(a, b rental.Instance) int { // one of a killed run is among the newest
+	slices.SortFunc(found, func(a, b rental.Instance) int { // that of an interrupted apply is among the newest
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	addDuplicateName(diags, found[:min(len(found), maxDuplicateNames)], hasKey)
@@ -99,7 +98,7 @@ func (r *instanceResource) checkPrice(
 	if replaced != nil {
 		change.Replaced = []string{replaced.ID}
 	}
-	addSpendingProblems(diags, account.Check(ctx, change)...)
+	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change))
 }
 
 // higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
@@ -137,13 +136,14 @@ func (r *instanceResource) estimateOffer(
 		return 0, err
 	}
 	candidate, err := lifecycle.NewCandidate(offer, plan.Order(), plan.MaxPriceKopH.ValueInt64())
-	available := found && (own || failure.As(err).Availability != failure.NotAvailable)
+	_, unavailable := errors.AsType[lifecycle.OfferUnavailable](err)
+	available := found && (own || !unavailable)
 	switch maximum, disk := offer.Disk.MaxGB, plan.DiskGB.ValueInt64(); {
 	case !available && replaced != nil:
 		addCannotReplace(diags, argOfferID, replaced.ID, tfkit.Textf("Offer %s is not available now.", id), chooseOffer)
 	case !available:
 		addOfferNotAvailable(diags, id)
-	case err != nil && failure.As(err).Availability != failure.NotAvailable:
+	case err != nil && !unavailable:
 		r.addNotCreated(ctx, diags, nil, err)
 	case maximum != nil && disk > *maximum:
 		addDiskAboveMaximum(diags, id, *maximum, disk)
@@ -178,7 +178,7 @@ func (r *instanceResource) estimateQuery(
 	}
 	explanation := tfinstance.Explain(ctx, r.Meta, demand.Queries)
 	if replaced != nil {
-		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, widenQuery+explanation)
+		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, tfinstance.WidenQuery+explanation)
 	} else {
 		addNoOfferNow(diags, plan, explanation)
 	}

@@ -2,10 +2,11 @@ package instance
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
+	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -32,5 +33,6 @@ func setNotReady(ctx context.Context, private tfkit.PrivateSetter, plan model, e
 	if plan.ReadyWhen.IsNull() {
 		return nil
 	}
-	return tfkit.SetPrivate(ctx, private, privateNotReady, failure.KindOf(err) == failure.Interrupted)
+	_, notReady := errors.AsType[lifecycle.NotReady](err)
+	return tfkit.SetPrivate(ctx, private, privateNotReady, notReady)
 }

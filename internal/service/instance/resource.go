@@ -3,7 +3,9 @@
 package instance
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/failure"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
@@ -44,60 +45,48 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	timeout, diags := plan.createTimeout(ctx)
 	resp.Diagnostics.Append(diags...)
-	demand := plan.demand()
-	order := lifecycle.Order{
-		InstanceCreate: plan.Order(), ExpectedImage: plan.Image.ValueString(), Seed: r.keySeed(plan, &resp.Diagnostics),
-		RecoverWithin: r.Meta.RecoverWithin, Target: plan.target(),
-	}
-	order.Name = plan.Name.ValueString()
+	object := r.Meta.NewObject(ctx)
+	order := plan.toOrder(r.keySeed(plan, &resp.Diagnostics), lifecycle.Object{Token: object.Token}, r.Meta.RecoverWithin)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	object := r.Meta.NewObject(ctx)
-	order.Object = lifecycle.Object{Token: object.Token}
-	order.Target.Hold = r.Meta.Spending.Hold()
-	demand.PriceNeeded = order.Target.Hold != nil
-	order.OnRented = func(rented lifecycle.Rented) {
-		resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, types.StringValue(rented.ID))...)
-		resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
-	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	rented, err := r.Meta.Market.Search(demand).Rent(waitCtx, order, nil)
-	if rented.ID == "" {
-		r.addNotCreated(ctx, &resp.Diagnostics, demand.Queries, err)
+	rented, err := r.Meta.Market.Search(plan.demand()).Rent(waitCtx, order)
+	if err != nil {
+		r.addNotCreated(ctx, &resp.Diagnostics, plan.demand().Queries, err)
 		return
 	}
-	// Without its id in the state, the instance would be billed unnoticed.
+	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.setRented(rented)
+	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
-	e := failure.As(err)
-	rejected := e.Kind == failure.NotAsRequested || e.Kind == failure.AboveLimit && e.Wanted == ""
-	switch {
-	case rejected && e.Removal == failure.Destroyed:
+
+	now, err := r.Meta.Lifecycle.ConvergeRented(waitCtx, rented, plan.target())
+	plan.QuotedKopH = types.Int64Value(cmp.Or(rented.Price.RunningKopH, now.Price.RunningKopH))
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, now.Instance))...)
+	rejected, isRejected := errors.AsType[lifecycle.Rejected](err)
+	if isRejected && rejected.Removal == lifecycle.Destroyed {
 		resp.State.RemoveResource(ctx)
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
-	case rented.Recovered:
-		addRecovered(&resp.Diagnostics, rented, r.Meta.Client.Now())
-	default:
-		addDiffersFromOffer(&resp.Diagnostics, rented, order)
-	}
-	switch {
-	case rejected:
-		addRejected(&resp.Diagnostics, rented, e)
-	case err != nil:
+	} else {
 		resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
-		r.addCreatedNotReady(ctx, &resp.Diagnostics, rented.Instance, plan.KeepOnTimeout.ValueBool(), timeout, err)
-	default:
-		addMissingAddresses(&resp.Diagnostics, rented.Instance, rented.Outcome, r.Meta.Lifecycle.SSHTimeout())
+		addRented(&resp.Diagnostics, rented)
 	}
+	if err != nil {
+		r.addCreatedNotReady(ctx, &resp.Diagnostics, now.Instance, plan.KeepOnTimeout.ValueBool(), timeout, err)
+		return
+	}
+	addMissingAddresses(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
 }
 
 // setRented plans the values that describe how the instance was rented.
 func (m *model) setRented(rented lifecycle.Rented) {
+	m.ID = types.StringValue(rented.ID)
 	m.RentedOfferID, m.MatchedQuery = types.StringNull(), types.Int64Null()
 	m.RentedOffer = noRentedOffer
-	m.QuotedKopH = types.Int64Value(rented.QuotedKopH)
+	m.QuotedKopH = types.Int64Value(rented.Price.RunningKopH)
 	if rented.Candidate == nil {
 		return
 	}
@@ -180,7 +169,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 			return
 		}
 		if inst.Destroyed() {
-			addGone(&resp.Diagnostics, id)
+			tfinstance.AddFailure(&resp.Diagnostics, lifecycle.Missing{}, inst, "")
 			return
 		}
 		state.Name, current = plan.Name, &inst
@@ -212,25 +201,25 @@ func (r *instanceResource) converge(
 		current = &inst
 	}
 	target := plan.target()
-	target.Hold, target.CreatedAt = r.Meta.Spending.Hold(), createdAt
-	inst, outcome, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
+	target.CreatedAt = createdAt
+	now, err := r.Meta.Lifecycle.Converge(waitCtx, *current, target)
 	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
 	if err != nil {
-		r.addUpdateFailed(ctx, waitCtx, &resp.Diagnostics, inst, timeout, err)
+		r.addUpdateFailed(ctx, waitCtx, &resp.Diagnostics, now.Instance, timeout, err)
 	}
 	if resp.Diagnostics.HasError() {
 		// Save the arguments that need no request, and the actual state of the instance.
 		failed := plan
 		failed.computed = state.computed
 		failed.DesiredState = state.DesiredState
-		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(failed, inst))...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, fromAPI(failed, now.Instance))...)
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, inst))...)
-	addMissingAddresses(&resp.Diagnostics, inst, outcome, r.Meta.Lifecycle.SSHTimeout())
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, now.Instance))...)
+	addMissingAddresses(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
 }
 
-// Delete destroys the instance and waits until it is gone.
+// Delete destroys the instance and waits until it is destroyed.
 func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

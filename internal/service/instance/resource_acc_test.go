@@ -156,7 +156,7 @@ func TestAccInstance_createErrors(t *testing.T) {
 			fails(env.Config(configByOffer()), `(?s)Missing:.*₽.*Top up`,
 				account(simulator.AccountPatch{BalanceKop: new(int64(100))})),
 			fails(env.Config(resourceBlock(`offer_id = "off_gone"`)),
-				`(?s)Nothing\s+was\s+rented:\s+offer\s+off_gone\s+is\s+not\s+available`,
+				`(?s)Offer\s+off_gone\s+is\s+not\s+available.\s+Nothing\s+was\s+rented`,
 				account(simulator.AccountPatch{BalanceKop: new(int64(10_000_000))})),
 			fails(env.ProviderWithKey(reader)+configByOffer(), `lacks\s+the\s+scope\s+instances:write`, nil),
 			fails(env.Config(configByOffer()), `(?s)limit\s+of\s+the\s+account.*destroy\s+an\s+instance`,

@@ -106,11 +106,11 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists",
 		},
 		"outbid, restart": {
-			start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again", contains: "started it 3 times",
+			start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again", contains: "after each of 3 starts",
 			status: "outbid",
 		},
 		"outbid, replace": {
-			start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: With on_outbid", status: "outbid",
+			start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: It was outbid, and on_outbid", status: "outbid",
 		},
 		"outbid, keep": {start: outbid, onOutbid: "keep", status: "outbid"},
 		"above the cap": {
@@ -123,7 +123,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"above the cap, and not stopped": {
 			start: expensive, stop: rentaltest.Replies(402),
-			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50.10", contains: "stopping it again failed",
+			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50.10", contains: "its stop failed",
 			status: "starting",
 		},
 	} {
@@ -181,7 +181,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 	}{
 		"a timeout after the request was accepted": {
 			rentaltest.Replies(http.StatusOK), "1m", 0,
-			"Error: Instance ins_1 is not destroyed yet: The API accepted the request",
+			"Error: Instance ins_1 is not destroyed yet: It took longer than 1m0s (timeouts.delete). The API accepted the request",
 		},
 		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
 		"an interruption": {
@@ -189,7 +189,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 		},
 		"a refusal": {
 			rentaltest.Replies(http.StatusConflict), "1h", 0,
-			"Error: Instance ins_1 is not destroyed yet: The API did not accept the request within 1h0m0s",
+			"Error: Instance ins_1 is not destroyed yet: It took longer than 1h0m0s (timeouts.delete). The API did not accept the request",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

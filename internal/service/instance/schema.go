@@ -85,7 +85,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"idempotency_key": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Idempotency key of the instance, 1 to 64 characters. Must be unique in the account. An " +
-				"apply [recovers the instance](../guides/crash-safe-pipelines.md) that a killed run rented with this key " +
+				"apply [recovers the instance](../guides/crash-safe-pipelines.md) that an interrupted apply rented with this key " +
 				"within `recover_within` of the provider. Defaults to a key from `idempotency_prefix` of the provider and " +
 				"`name`; without a prefix, to a random key. Do not combine a fixed key with `create_before_destroy`. A later " +
 				"change only updates the state.",

@@ -16,7 +16,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 	forbidden, internal := acctest.Refuse(403, "forbidden"), acctest.Refuse(500, "internal")
 	burn := withSpending("max_burn_kop_h", int64(1e12))
 	const unchecked, unpriced = "ERROR: Cannot check the spending limits", "ERROR: Cannot determine the price"
-	const noOffers = "ERROR: Cannot list offers"
+	const noOffers = "ERROR: Cannot read offers"
 	for name, test := range map[string]struct {
 		rule            acctest.Rule
 		spending        map[string]any

@@ -52,7 +52,7 @@ func (d *offerDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 			advice = "An offer is no longer listed when it is rented or its host withdraws it. Find another one with the " +
 				"data source gpurent_offers, or use offer_query of gpurent_instance, which chooses an offer at the creation."
 		}
-		tfkit.AddAPIErrorAdvising(&resp.Diagnostics, tfkit.Textf("read offer %s", id.ValueString()), advice, err)
+		tfkit.AddAPIErrorAdvising(&resp.Diagnostics, tfkit.Textf("Cannot read offer %s", id.ValueString()), advice, err)
 		return
 	}
 	d.Meta.Cache.KeepOffer(offer)

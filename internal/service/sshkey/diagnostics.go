@@ -21,7 +21,7 @@ func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Met
 		return canonical(k.Fingerprint) == fingerprint && meta.Client.JustCreated(k.CreatedAt)
 	}
 	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.SSHKeys, mayBe, tfkit.ImportOrDelete("gpurent_ssh_key"))
-	tfkit.AddAPIErrorAdvising(diags, "create SSH key", next, err, "name", "public_key")
+	tfkit.AddAPIErrorAdvising(diags, "Cannot create SSH key", next, err, "name", "public_key")
 }
 
 // addNotAFingerprint reports an invalid fingerprint. It does not contain the value, which can be a private key.

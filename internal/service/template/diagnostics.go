@@ -32,7 +32,7 @@ func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum in
 func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, name string, err error) {
 	mayBe := func(t rental.Template) bool { return t.Owner != rental.OwnerCatalog && tfkit.SameText(t.Name, name) }
 	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.Templates, mayBe, tfkit.ImportOrDelete("gpurent_template"))
-	tfkit.AddAPIErrorAdvising(diags, "create template", next, err, "name", "image", "description", "launch_mode", "ports",
+	tfkit.AddAPIErrorAdvising(diags, "Cannot create template", next, err, "name", "image", "description", "launch_mode", "ports",
 		"env", "onstart", "min_disk_gb", "recommended_disk_gb")
 }
 
