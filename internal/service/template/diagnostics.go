@@ -41,17 +41,3 @@ func addNotOwn(diags *diag.Diagnostics, slug string) {
 		tfkit.Textf("Template %q belongs to the catalog and cannot be managed. Use "+
 			"its slug directly, or the data source gpurent_templates.", slug))
 }
-
-func addCannotReplace(diags *diag.Diagnostics, own int) {
-	tfkit.AddError(diags, "Cannot replace template: limit of own templates reached",
-		tfkit.Textf("The account has %d own templates, and the API allows %d. A replacement with create_before_destroy "+
-			"needs one more, and a provider cannot see that setting, so the plan fails in any case. Nothing was changed. "+
-			"Delete a template that is not needed (the data source gpurent_templates with owner = \"me\" lists them), then "+
-			"plan again.", own, maxOwnTemplates))
-}
-
-func addLimitReached(diags *diag.Diagnostics, own int) {
-	tfkit.AddWarning(diags, "Limit of own templates reached", tfkit.Textf("The account has %d own templates, and the "+
-		"API allows %d. The apply fails if none is deleted before. The data source gpurent_templates with owner = \"me\" "+
-		"lists them.", own, maxOwnTemplates))
-}

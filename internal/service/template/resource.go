@@ -13,7 +13,6 @@ import (
 
 var (
 	_ resource.ResourceWithConfigure      = (*templateResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*templateResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*templateResource)(nil)
 	_ resource.ResourceWithImportState    = (*templateResource)(nil)
 	_ resource.ResourceWithIdentity       = (*templateResource)(nil)

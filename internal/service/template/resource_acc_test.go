@@ -1,7 +1,6 @@
 package template_test
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -148,32 +147,5 @@ func TestAccTemplate_taintedAndLostResponse(t *testing.T) {
 	w.Run("destroy", "-auto-approve")
 	if err := env.NoOwnTemplate(); err != nil {
 		t.Error(err)
-	}
-}
-
-// A replacement can need one more template than the account may have. It fails at plan, even with -replace, and a new
-// template at the limit is a warning.
-func TestAccTemplate_limitReached(t *testing.T) {
-	acctest.FirstCLIOnly(t)
-	env := acctest.Start(t)
-	w := env.Workspace(config())
-	w.Run("apply", "-auto-approve")
-	for i := range 19 {
-		env.Post("templates", fmt.Sprintf(`{"name":"Other %d","image":"ubuntu:24.04"}`, i))
-	}
-	w.Configure(config(`description = "changed"`))
-	const want = "Cannot replace template: limit of own templates reached"
-	for _, arguments := range [][]string{{"plan"}, {"plan", "-replace=" + address}} {
-		if output, err := w.Try(arguments...); err == nil || !strings.Contains(output, want) {
-			t.Errorf("%s: %v, want %q: %s", arguments, err, want, output)
-		}
-	}
-	w.Configure(config() + strings.Replace(config(), `"trainer"`, `"another"`, 1))
-	if output := w.Run("plan"); !strings.Contains(output, "Limit of own templates reached") {
-		t.Errorf("no warning: %s", output)
-	}
-	w.Configure(config(`description = ""`)) // an update in place
-	if output := w.Run("apply", "-auto-approve"); strings.Contains(output, "Limit") {
-		t.Errorf("an update in place warns: %s", output)
 	}
 }

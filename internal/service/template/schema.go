@@ -38,7 +38,6 @@ const (
 	minDiskGB            = 10
 	maxDiskGB            = 2000
 	maxPort              = 65535
-	maxOwnTemplates      = 20 // of an account
 )
 
 // Schema implements resource.Resource.
@@ -52,9 +51,7 @@ func (r *templateResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 			"variables and start command of instances. An account can have up to 20 templates.\n\nThe API cannot change a " +
 			"template, so a change to any argument replaces it, and its `slug` changes. An instance or a fleet whose " +
 			"`template` refers to it is then replaced as well, and **loses its disk**. To keep an instance, add `lifecycle { " +
-			"ignore_changes = [template] }` to it: the API keeps the instances of a deleted template.\n\nA replacement " +
-			"fails at plan while the account has 20 templates, because with `create_before_destroy` it needs one more. The " +
-			"plan checks each template alone: with 19 templates, two such replacements in one plan fail at apply.",
+			"ignore_changes = [template] }` to it: the API keeps the instances of a deleted template.",
 		Attributes: attributes,
 	}
 }
