@@ -1,7 +1,6 @@
 package apikey
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -20,15 +19,12 @@ func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 
 // addNotIssued reports why a key was not created. The API returns the same error for scopes that the provider's own key
 // lacks and for a missing permission to create keys.
-func addNotIssued(
-	ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, create rental.APIKeyCreate, err error,
-) {
-	mayBe := func(k rental.APIKey) bool {
-		return k.LastUsedAt == nil && tfkit.SameText(k.Name, create.Name) && meta.Client.JustCreated(k.CreatedAt)
+func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
+	var advice tfkit.Text
+	if rental.IsOutcomeUnknown(err) {
+		advice = "The request may or may not have been carried out. If the service's console lists a new key with this name, " +
+			"revoke it, because nobody has its secret. Then run again."
 	}
-	advice := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.APIKeys, mayBe, func([]string) tfkit.Text {
-		return "The secret of the result is lost. Revoke what nobody else uses, then apply again."
-	})
 	apiErr, ok := errors.AsType[*rental.Error](err)
 	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+

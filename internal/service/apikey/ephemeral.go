@@ -47,13 +47,13 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	}
 	end, ok := e.Meta.Cleanup.Begin()
 	if !ok {
-		addNotIssued(ctx, &resp.Diagnostics, e.Meta, create, context.Canceled)
+		addNotIssued(&resp.Diagnostics, create, context.Canceled)
 		return
 	}
 	defer end()
 	key, err := issue(ctx, e.Meta, create)
 	if err != nil {
-		addNotIssued(ctx, &resp.Diagnostics, e.Meta, create, err)
+		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
 	opened := newEphemeralKey(key.APIKey)
@@ -63,7 +63,7 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 	resp.Diagnostics.Append(resp.Result.Set(ctx, result)...)
 	resp.Diagnostics.Append(tfkit.SetPrivate(ctx, resp.Private, private, opened)...)
 	if err := ctx.Err(); err != nil { // nothing uses the key after an interruption
-		addNotIssued(ctx, &resp.Diagnostics, e.Meta, create, err)
+		addNotIssued(&resp.Diagnostics, create, err)
 	}
 	if resp.Diagnostics.HasError() {
 		e.close(ctx, opened, &resp.Diagnostics)

@@ -37,7 +37,7 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 	object := r.Meta.NewObject(ctx)
 	key, err := issue(ctx, r.Meta, create)
 	if err != nil {
-		addNotIssued(ctx, &resp.Diagnostics, r.Meta, create, err)
+		addNotIssued(&resp.Diagnostics, create, err)
 		return
 	}
 	r.Meta.Cache.APIKeys.Created(key.APIKey)

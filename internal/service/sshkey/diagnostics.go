@@ -1,27 +1,15 @@
 package sshkey
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
 // addNotAKey reports an invalid public key. It does not contain the value, which can be a private key.
 func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
 	tfkit.AddAttributeError(diags, at, "Not a public key", tfkit.Textf("The value of %s: %s.", at, err))
-}
-
-// addNotCreated reports that a key was not created, or perhaps was.
-func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, fingerprint string, err error) {
-	mayBe := func(k rental.SSHKey) bool {
-		return canonical(k.Fingerprint) == fingerprint && meta.Client.JustCreated(k.CreatedAt)
-	}
-	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.SSHKeys, mayBe, tfkit.ImportOrDelete("gpurent_ssh_key"))
-	tfkit.AddAPIErrorAdvising(diags, "Cannot create SSH key", next, err, "name", "public_key")
 }
 
 // addNotAFingerprint reports an invalid fingerprint. It does not contain the value, which can be a private key.

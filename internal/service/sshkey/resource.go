@@ -33,15 +33,14 @@ func (r *keyResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	// A key that was unknown at plan was not validated, and can be a private key.
-	parsed, err := publickey.Parse(plan.PublicKey.ValueString())
-	if err != nil {
+	if _, err := publickey.Parse(plan.PublicKey.ValueString()); err != nil {
 		addNotAKey(&resp.Diagnostics, path.Root("public_key"), err)
 		return
 	}
 	create, object := toCreate(plan), r.Meta.NewObject(ctx)
 	key, err := r.Meta.Client.CreateSSHKey(ctx, create)
 	if err != nil && key.ID == "" { // with an id, an error is about the rest of the response
-		addNotCreated(ctx, &resp.Diagnostics, r.Meta, parsed.Fingerprint, err)
+		tfkit.AddAPIError(&resp.Diagnostics, "create SSH key", err, "name", "public_key")
 		return
 	}
 	r.Meta.Cache.SSHKeys.Created(key)

@@ -1,12 +1,9 @@
 package template
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -26,14 +23,6 @@ func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum in
 		tfkit.Textf(
 			"recommended_disk_gb is %d, and min_disk_gb is %d. recommended_disk_gb must not be below min_disk_gb.", recommended,
 			minimum))
-}
-
-// addNotCreated reports that a template was not created, or perhaps was.
-func addNotCreated(ctx context.Context, diags *diag.Diagnostics, meta *tfkit.Meta, name string, err error) {
-	mayBe := func(t rental.Template) bool { return t.Owner != rental.OwnerCatalog && tfkit.SameText(t.Name, name) }
-	next := tfkit.AfterUnknownCreation(ctx, err, meta.Cache.Templates, mayBe, tfkit.ImportOrDelete("gpurent_template"))
-	tfkit.AddAPIErrorAdvising(diags, "Cannot create template", next, err, "name", "image", "description", "launch_mode", "ports",
-		"env", "onstart", "min_disk_gb", "recommended_disk_gb")
 }
 
 func addNotOwn(diags *diag.Diagnostics, slug string) {
