@@ -105,23 +105,6 @@ func (c *Collection[T]) Recent(ctx context.Context) (*Listing[T], error) {
 	return c.List(ctx)
 }
 
-// OfOthers returns the ids of the objects that match and that this process has not created.
-func (c *Collection[T]) OfOthers(ctx context.Context, matches func(T) bool) (ids []string, err error) {
-	listing, err := c.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, object := range listing.Items {
-		id := c.id(object)
-		if _, own := c.created[id]; !own && matches(object) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
-
 // load returns a listing that is not older than maxAge. It reads at most this many pages; 0 for no limit.
 func (c *Collection[T]) load(ctx context.Context, maxAge time.Duration, pages int) (*Listing[T], error) {
 	return c.listing.Get(ctx, maxAge, c.writes(), func(ctx context.Context) (*Listing[T], error) {

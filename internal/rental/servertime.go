@@ -16,12 +16,6 @@ func (c *Client) LagLeft(createdAt time.Time, lag time.Duration) time.Duration {
 	return lag - c.Now().Sub(createdAt).Abs()
 }
 
-// JustCreated reports whether a time of creation can be that of a request that has just ended. A missing time can be
-// any.
-func (c *Client) JustCreated(at time.Time) bool {
-	return at.IsZero() || c.Now().Sub(at).Abs() < c.requestTimeout+time.Minute
-}
-
 // serverClock is the difference between the API's clock and the local one. Its zero value is no difference.
 type serverClock struct{ offset atomic.Int64 } // nanoseconds; positive if the API's clock is ahead
 

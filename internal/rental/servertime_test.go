@@ -45,17 +45,3 @@ func TestCachedResponse_HeadersAreIgnored(t *testing.T) {
 		}
 	})
 }
-
-// A creation is recent only within the timeout of its request and a minute.
-func TestClient_JustCreated(t *testing.T) {
-	client, _ := scriptedClient(t)
-	limit := client.RequestTimeout() + time.Minute
-	for age, want := range map[time.Duration]bool{0: true, limit - time.Second: true, limit + time.Second: false} {
-		if client.JustCreated(time.Now().Add(-age)) != want {
-			t.Errorf("%s: want %t", age, want)
-		}
-	}
-	if !client.JustCreated(time.Time{}) {
-		t.Error("an omitted time can be any")
-	}
-}
