@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Cleanup undoes temporary creations of a process before the process ends, because an interrupted or killed CLI does
@@ -13,33 +14,17 @@ import (
 type Cleanup struct {
 	mu       sync.Mutex
 	ending   bool              // Run was called: nothing more may be created
+	deadline time.Time         // of Run
 	creating int               // creations in progress
-	tasks    map[Text]*cleanup // by their names
-	changed  chan struct{}     // has an element after a change during Run
-}
-
-// Task undoes one creation.
-type Task struct {
-	// Name is unique, and identifies the object in the error message.
-	Name Text
-	// Undo undoes the creation.
-	Undo func(context.Context) error
+	tasks    map[Text]*cleanup // by the names of their objects
+	busy     sync.WaitGroup    // creations in progress, and tasks that have started
 }
 
 // cleanup is a task that is not done.
 type cleanup struct {
-	Task
-	values  context.Context // of the call that registered it. The logger needs them
-	started bool            // by Run
-	err     error           // of Undo, once it has failed
-}
-
-// change wakes Run. The caller holds the lock.
-func (c *Cleanup) change() {
-	select {
-	case c.changed <- struct{}{}:
-	default: // Run has not begun, or has not yet seen an earlier change
-	}
+	undo   func(context.Context) error
+	values context.Context // of the call that registered it. The logger needs them
+	err    error           // of undo
 }
 
 // Begin records a creation before its request is sent. The caller calls end when the result is registered. ok is false
@@ -51,54 +36,59 @@ func (c *Cleanup) Begin() (end func(), ok bool) {
 		return nil, false
 	}
 	c.creating++
+	c.busy.Add(1)
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.creating--
-		c.change()
+		c.busy.Done()
 	}, true
 }
 
-// Register adds a task.
-func (c *Cleanup) Register(ctx context.Context, task Task) {
+// Register adds an object with the function that undoes its creation. The name is unique, and identifies the object in
+// an error.
+func (c *Cleanup) Register(ctx context.Context, name Text, undo func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tasks == nil {
 		c.tasks = map[Text]*cleanup{}
 	}
-	c.tasks[task.Name] = &cleanup{Task: task, values: context.WithoutCancel(ctx)}
-	c.change()
+	c.tasks[name] = &cleanup{undo: undo, values: context.WithoutCancel(ctx), err: context.DeadlineExceeded}
+	if c.ending && c.creating > 0 { // else Run may have ended
+		c.start(name)
+	}
 }
 
-// Done removes a task that is undone.
+// Done removes an object that the caller has undone.
 func (c *Cleanup) Done(name Text) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tasks, name)
-	c.change()
 }
 
 // Run undoes all creations concurrently, including those in progress, until the deadline of ctx. It returns an error
 // for each object that was not deleted.
-func (c *Cleanup) Run(ctx context.Context) []error {
+func (c *Cleanup) Run(ctx context.Context) (left []error) {
 	c.mu.Lock()
-	c.ending, c.changed = true, make(chan struct{}, 1)
+	c.ending = true
+	c.deadline, _ = ctx.Deadline()
+	for name := range c.tasks {
+		c.start(name)
+	}
 	c.mu.Unlock()
-	for !c.undo(ctx) && ctx.Err() == nil {
-		select {
-		case <-c.changed:
-		case <-ctx.Done():
-		}
+	ended := make(chan struct{})
+	go func() {
+		c.busy.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var left []error
 	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
-		err := c.tasks[name].err
-		if err == nil {
-			err = context.DeadlineExceeded
-		}
-		left = append(left, fmt.Errorf("%s was not deleted: %w", name, err))
+		left = append(left, fmt.Errorf("%s was not deleted: %w", name, c.tasks[name].err))
 	}
 	if c.creating > 0 {
 		left = append(left, fmt.Errorf("the outcome of requests to create an object is unknown (requests: %d)", c.creating))
@@ -106,31 +96,17 @@ func (c *Cleanup) Run(ctx context.Context) []error {
 	return left
 }
 
-// undo starts the tasks that are not started yet, and reports whether all have ended and none can follow.
-func (c *Cleanup) undo(ctx context.Context) (ended bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ended = c.creating == 0
-	deadline, _ := ctx.Deadline()
-	for name, task := range c.tasks {
-		ended = ended && task.err != nil
-		if task.started {
-			continue
+// start begins to undo a task. The caller has the lock.
+func (c *Cleanup) start(name Text) {
+	task := c.tasks[name]
+	c.busy.Go(func() {
+		ctx, cancel := context.WithDeadline(task.values, c.deadline)
+		defer cancel()
+		err := task.undo(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if task.err = err; err == nil {
+			delete(c.tasks, name)
 		}
-		task.started = true
-		go func() { //nolint:contextcheck // it ends at the deadline of ctx
-			ctx, cancel := context.WithDeadline(task.values, deadline)
-			defer cancel()
-			err := task.Undo(ctx)
-			if err == nil {
-				c.Done(name)
-				return
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			task.err = err
-			c.change()
-		}()
-	}
-	return ended
+	})
 }

@@ -9,18 +9,15 @@ import (
 	"time"
 )
 
-// taskOfDuration returns a task that takes d and then returns err.
-func taskOfDuration(name Text, d time.Duration, err error) Task {
-	return Task{
-		Name: name,
-		Undo: func(ctx context.Context) error {
-			select {
-			case <-time.After(d):
-				return err
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		},
+// taking returns a function that takes d and then returns err.
+func taking(d time.Duration, err error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case <-time.After(d):
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
@@ -33,28 +30,28 @@ func TestCleanup_Run(t *testing.T) {
 	}{
 		"no task": {prepare: func(context.Context, *Cleanup) {}},
 		"task already done": {prepare: func(ctx context.Context, c *Cleanup) {
-			c.Register(ctx, taskOfDuration("a", time.Hour, nil))
+			c.Register(ctx, "a", taking(time.Hour, nil))
 			c.Done("a")
 		}},
 		"fifty concurrent tasks": {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				for n := range 50 {
-					c.Register(ctx, taskOfDuration(Textf("a%d", n), time.Second, nil))
+					c.Register(ctx, Textf("a%d", n), taking(time.Second, nil))
 				}
 			},
 			took: time.Second,
 		},
 		"one of two fails": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taskOfDuration("bad", 100*time.Millisecond, errors.New("refused")))
-				c.Register(ctx, taskOfDuration("good", time.Second, nil))
+				c.Register(ctx, "bad", taking(100*time.Millisecond, errors.New("refused")))
+				c.Register(ctx, "good", taking(time.Second, nil))
 			},
 			took: time.Second, left: []string{"bad was not deleted: refused"},
 		},
 		"one of two exceeds the deadline": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taskOfDuration("slow", time.Hour, nil))
-				c.Register(ctx, taskOfDuration("good", time.Second, nil))
+				c.Register(ctx, "slow", taking(time.Hour, nil))
+				c.Register(ctx, "good", taking(time.Second, nil))
 			},
 			took: budget, left: []string{"slow was not deleted: context deadline exceeded"},
 		},
@@ -62,7 +59,7 @@ func TestCleanup_Run(t *testing.T) {
 			prepare: func(ctx context.Context, c *Cleanup) {
 				end, _ := c.Begin()
 				time.AfterFunc(time.Second, func() {
-					c.Register(ctx, taskOfDuration("late", 100*time.Millisecond, nil))
+					c.Register(ctx, "late", taking(100*time.Millisecond, nil))
 					end()
 				})
 			},
@@ -76,15 +73,18 @@ func TestCleanup_Run(t *testing.T) {
 			took: time.Second,
 		},
 		"creation in progress at the deadline": {
-			prepare: func(_ context.Context, c *Cleanup) { c.Begin() },
-			took:    budget, left: []string{"requests to create an object is unknown (requests: 1)"},
+			prepare: func(_ context.Context, c *Cleanup) {
+				end, _ := c.Begin()
+				time.AfterFunc(2*budget, end)
+			},
+			took: budget, left: []string{"requests to create an object is unknown (requests: 1)"},
 		},
 		"undone by its creator during Run": {
 			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, taskOfDuration("a", time.Hour, nil))
+				c.Register(ctx, "a", taking(time.Hour, nil))
 				time.AfterFunc(time.Second, func() { c.Done("a") })
 			},
-			took: time.Second,
+			took: budget,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCleanup_Run(t *testing.T) {
 						t.Errorf("error %v, want %s", left[n], want)
 					}
 				}
-				<-ctx.Done() // ends the tasks that are still running
+				time.Sleep(2 * budget) // ends the tasks and creations that are still running
 			})
 		})
 	}
@@ -120,13 +120,13 @@ func TestCleanup_TaskKeepsContextValues(t *testing.T) {
 	c := new(Cleanup)
 	call, cancelCall := context.WithCancel(context.WithValue(t.Context(), nameKey{}, "x"))
 	undone := 0
-	c.Register(call, Task{"a", func(ctx context.Context) error {
+	c.Register(call, "a", func(ctx context.Context) error {
 		if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil || ctx.Value(nameKey{}) != "x" {
 			t.Errorf("deadline %t, error %v, value %v", ok, ctx.Err(), ctx.Value(nameKey{}))
 		}
 		undone++
 		return nil
-	}})
+	})
 	cancelCall()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

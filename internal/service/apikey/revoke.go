@@ -19,10 +19,7 @@ func newEphemeralKey(key rental.APIKey) ephemeralKey { return ephemeralKey{key.I
 
 // register makes the end of the process revoke the key, unless it is revoked before.
 func (k ephemeralKey) register(ctx context.Context, meta *tfkit.Meta) {
-	meta.Cleanup.Register(ctx, tfkit.Task{
-		Name: k.text(),
-		Undo: func(ctx context.Context) error { return k.delete(ctx, meta.Client) },
-	})
+	meta.Cleanup.Register(ctx, k.text(), func(ctx context.Context) error { return k.delete(ctx, meta.Client) })
 }
 
 // revoke revokes the key. After an error, the end of the process tries again.
