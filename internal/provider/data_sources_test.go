@@ -79,7 +79,7 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 			`"next_cursor":null}`)
 	}))
 	t.Cleanup(server.Close)
-	const skipped, missing = "They were left out", "Existing: "
+	const skipped, missing = "They were left out", "lists all of them"
 	for name, test := range map[string]struct {
 		dataSource, argument, value string
 		want                        []string // parts of the diagnostics

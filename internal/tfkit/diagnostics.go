@@ -1,8 +1,6 @@
 package tfkit
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -91,39 +89,4 @@ func AddMissing(diags *diag.Diagnostics, kind Text, id string) {
 // addInvalidValue has the summary of the errors of the framework's validators.
 func addInvalidValue(diags *diag.Diagnostics, at path.Path, description Text) {
 	AddAttributeError(diags, at, "Invalid Attribute Value", Textf("Attribute %s %s.", at.String(), description))
-}
-
-// addSkipped names the entries of a list that cannot be read.
-func addSkipped(diags *diag.Diagnostics, kind Text, entries []string) {
-	AddWarning(diags, Textf("Some %s cannot be read", kind),
-		Textf("The list of the API has %d entries that this version of the provider cannot read. They were left out:\n  "+
-			"%s\n\nUpdate the provider if there is a newer version, or contact the service's support.", len(entries),
-			joined(entries, "\n  ")))
-}
-
-// addSeveralFound reports that several objects have a value of an argument.
-func addSeveralFound(diags *diag.Diagnostics, kind Text, argument, other string, matches []Named) {
-	lines := make([]string, len(matches))
-	for i, match := range matches {
-		lines[i] = fmt.Sprintf("%s: %s", match, match.Note)
-	}
-	AddAttributeError(diags, path.Root(argument), Textf("Several %ss have this %s", kind, argument),
-		Textf("Set %s instead of %s, or delete what you do not need:\n  %s", other, argument,
-			joined(lines, "\n  ")))
-}
-
-// addNoneFound reports that no object has a value of an argument.
-func addNoneFound(diags *diag.Diagnostics, kind Text, argument string, list, hint Text, objects []Named) {
-	names := make([]string, len(objects))
-	for i, object := range objects {
-		names[i] = object.String()
-	}
-	detail := Textf("Existing: %s. The data source %s lists all of them.", List(names), list)
-	if len(objects) == 0 {
-		detail = Textf("The list of the API contains no %s.", kind)
-	}
-	if hint != "" {
-		detail += "\n\n" + hint
-	}
-	AddAttributeError(diags, path.Root(argument), Textf("No %s with this %s", kind, argument), detail)
 }

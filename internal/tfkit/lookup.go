@@ -3,7 +3,6 @@ package tfkit
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -69,39 +68,29 @@ func NameHasPrefix(name, prefix string) bool {
 	return strings.HasPrefix(norm.NFC.String(name), norm.NFC.String(prefix))
 }
 
-// Find returns the only object with the key or, if that is empty, with the name. If there is none, or more than one, it
-// adds an error that names the objects. hint, if any, describes where else the object may be.
+// Find returns the only object with the key or, if that is empty, with the name. It adds an error if there is none, or
+// more than one. hint is empty, or a sentence after a space about where else the object may be.
 func (l *Lookup[T]) Find(diags *diag.Diagnostics, key, name string, hint Text, objects []T) (found T, ok bool) {
 	argument, other := l.Key, argumentName
 	if key == "" {
 		argument, other = argumentName, l.Key
 	}
-	all, matches := make([]Named, len(objects)), []Named(nil)
-	for i, object := range objects {
-		all[i] = l.Describe(object)
-		if key != "" && all[i].Key == key || key == "" && SameName(all[i].Name, name) {
-			found, matches = object, append(matches, all[i])
+	var matches []string
+	for _, object := range objects {
+		n := l.Describe(object)
+		if key != "" && n.Key == key || key == "" && SameName(n.Name, name) {
+			found, matches = object, append(matches, fmt.Sprintf("%s %q (%s)", n.Key, n.Name, n.Note))
 		}
 	}
-	switch len(matches) {
-	case 0:
-		addNoneFound(diags, l.Kind, argument, l.List, hint, all)
+	switch at := path.Root(argument); len(matches) {
 	case 1:
 		return found, true
+	case 0:
+		AddAttributeError(diags, at, Textf("No %s with this %s", l.Kind, argument),
+			Textf("The data source %s lists all of them.", l.List)+hint)
 	default:
-		addSeveralFound(diags, l.Kind, argument, other, matches)
+		AddAttributeError(diags, at, Textf("Several %ss have this %s", l.Kind, argument),
+			Textf("Set %s instead of %s, or delete what you do not need: %s.", other, argument, matches))
 	}
 	return found, false
-}
-
-// String returns the key and the name. It escapes invisible characters in the name, such as a no-break space: they may
-// be why two names differ.
-func (n Named) String() string {
-	switch {
-	case n.Key == "":
-		return strconv.Quote(n.Name)
-	case n.Name == "":
-		return n.Key
-	}
-	return fmt.Sprintf("%s (%q)", n.Key, n.Name)
 }

@@ -27,9 +27,7 @@ func TestLookup_Find(t *testing.T) {
 		{"", "no slug", "me"},
 	}
 	const noName = "No template with this name"
-	const existing = `Existing: ubuntu ("Ubuntu 24.04"), pytorch ("PyTorch 2.5"), vllm ("vLLM server"), ` +
-		`mine-1 ("Trainer"), mine-2 ("Trainer"), noname, cafe ("Café"), twice ("A"), twice ("B"), "no slug". ` +
-		"The data source gpurent_templates lists all of them.\n\nPerhaps elsewhere."
+	const missing = "The data source gpurent_templates lists all of them. Perhaps elsewhere."
 	for name, test := range map[string]struct {
 		key, name       string
 		among           []Named
@@ -39,29 +37,27 @@ func TestLookup_Find(t *testing.T) {
 		"a name":                  {name: "PyTorch 2.5", among: catalog, found: "pytorch"},
 		"composed letters":        {name: "Caf\u00e9", among: catalog, found: "cafe"},
 		"a key":                   {key: "vllm", among: catalog, found: "vllm"},
-		"different case":          {name: "trainer", among: catalog, summary: noName, detail: existing},
-		"no-break space":          {name: "PyTorch\u00a02.5", among: catalog, summary: noName, detail: existing},
-		"a key instead of a name": {name: "vllm", among: catalog, summary: noName, detail: existing},
+		"different case":          {name: "trainer", among: catalog, summary: noName, detail: missing},
+		"no-break space":          {name: "PyTorch\u00a02.5", among: catalog, summary: noName, detail: missing},
+		"a key instead of a name": {name: "vllm", among: catalog, summary: noName, detail: missing},
 		"a name instead of a key": {
-			key: "Trainer", among: catalog, summary: "No template with this slug", detail: existing,
+			key: "Trainer", among: catalog, summary: "No template with this slug", detail: missing,
 		},
 		"two with the same name": {
 			name: "Trainer", among: catalog, summary: "Several templates have this name",
-			detail: "Set slug instead of name, or delete what you do not need:\n  mine-1 (\"Trainer\"): me\n" +
-				"  mine-2 (\"Trainer\"): me",
+			detail: `Set slug instead of name, or delete what you do not need: mine-1 "Trainer" (me), mine-2 "Trainer" (me).`,
 		},
 		"two with the same key": {
 			key: "twice", among: catalog, summary: "Several templates have this slug",
-			detail: "Set name instead of slug, or delete what you do not need:\n  twice (\"A\"): one\n  twice (\"B\"): two",
+			detail: `Set name instead of slug, or delete what you do not need: twice "A" (one), twice "B" (two).`,
 		},
 		"no objects": {
-			name: "x", summary: noName,
-			detail: "The list of the API contains no template.\n\nPerhaps elsewhere.",
+			name: "x", summary: noName, detail: missing,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
-			found, ok := bySlug.Find(&diags, test.key, test.name, "Perhaps elsewhere.", test.among)
+			found, ok := bySlug.Find(&diags, test.key, test.name, " Perhaps elsewhere.", test.among)
 			if ok != (test.found != "") || ok && found.Key != test.found || ok == diags.HasError() {
 				t.Fatalf("found %t %v, %v", ok, found, diags)
 			}
@@ -84,13 +80,11 @@ func TestLookup_Find(t *testing.T) {
 // A message names at most ten objects, and contains no control characters of the API.
 func TestLookup_BoundsAndSanitizesMessages(t *testing.T) {
 	many := slices.Repeat([]Named{{untrusted, untrusted, untrusted}}, 500)
-	for name, first := range map[string]string{untrusted: "Set slug", "other": "Existing"} {
-		var diags diag.Diagnostics
-		bySlug.Find(&diags, "", name, "", many)
-		detail := diags[0].Detail()
-		if strings.ContainsAny(diags[0].Summary()+detail, "\x1b\u202e") || strings.Contains(detail, "\nError") ||
-			len(detail) > 5000 || !strings.HasPrefix(detail, first) || !strings.Contains(detail, "… and 490 more") {
-			t.Errorf("%d bytes: %q", len(detail), detail)
-		}
+	var diags diag.Diagnostics
+	bySlug.Find(&diags, "", untrusted, "", many)
+	detail := diags[0].Detail()
+	if strings.ContainsAny(diags[0].Summary()+detail, "\x1b\u202e") || strings.Contains(detail, "\nError") ||
+		len(detail) > 5000 || !strings.HasPrefix(detail, "Set slug") || !strings.Contains(detail, "… and 490 more") {
+		t.Errorf("%d bytes: %q", len(detail), detail)
 	}
 }

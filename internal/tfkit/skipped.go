@@ -29,9 +29,10 @@ func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	if len(entries) == 0 {
 		return
 	}
-	lines := make([]string, len(entries))
+	names := make([]string, len(entries))
 	for i, entry := range entries {
-		lines[i] = fmt.Sprintf("%s: %v", cmp.Or(entry.ID, "without an id"), entry.Err)
+		names[i] = fmt.Sprintf("%s (%v)", cmp.Or(entry.ID, "without an id"), entry.Err)
 	}
-	addSkipped(diags, kind, lines)
+	AddWarning(diags, Textf("Some %s cannot be read", kind), Textf("This version of the provider cannot read %d entries of "+
+		"the list. They were left out: %s. Update the provider, or contact the service's support.", len(names), names))
 }

@@ -70,19 +70,16 @@ func sanitizeArgument(argument any) any {
 // maxListed is the maximum number of elements of a list in a Text.
 const maxListed = 10
 
-// List returns the first elements of a list, separated by commas.
-func List(elements []string) Text { return joined(elements, ", ") }
-
-// joined returns the first elements of a list and counts the others.
-func joined(elements []string, separator Text) (text Text) {
+// List returns the first elements of a list, separated by commas, and counts the others.
+func List(elements []string) (text Text) {
 	for i, element := range elements[:min(len(elements), maxListed)] {
 		if i > 0 {
-			text += separator
+			text += ", "
 		}
 		text += Text(rental.Printable(element, maxArgument))
 	}
 	if more := len(elements) - maxListed; more > 0 {
-		text += separator + Textf("… and %d more", more)
+		text += Textf(", … and %d more", more)
 	}
 	return text
 }

@@ -74,5 +74,5 @@ func (d *instanceDataSource) find(
 		return inst, false
 	}
 	active := slices.DeleteFunc(slices.Clone(listing.Items), rental.Instance.Destroyed)
-	return lookup.Find(diags, id, name, "A destroyed instance can be read by its id only.", active)
+	return lookup.Find(diags, id, name, " A destroyed instance can be read by its id only.", active)
 }

@@ -77,7 +77,7 @@ func (d *templateDataSource) find(
 	}
 	var hint tfkit.Text
 	if !d.Meta.Client.Authenticated() {
-		hint = "Only the catalog was searched, because no API key is configured."
+		hint = " Only the catalog was searched, because no API key is configured."
 	}
 	return lookup.Find(diags, slug, name, hint, listing.Items)
 }
