@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
 // This file and embed_resource.go contain a struct for each kind of type, which the types of that kind embed.
@@ -89,25 +88,6 @@ func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, r
 // Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
 	e.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
-}
-
-// ListResource is embedded by every list resource: it has the name of the resource that it lists and the configured
-// provider.
-type ListResource struct {
-	// Name is the resource's name without the provider's, for example "instance".
-	Name string
-	// Meta is nil until the provider is configured.
-	Meta *Meta
-}
-
-// Metadata implements list.ListResource.
-func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + l.Name
-}
-
-// Configure implements list.ListResourceWithConfigure.
-func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	l.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }
 
 // Action is embedded by every action: it has the name of the type and the configured provider.

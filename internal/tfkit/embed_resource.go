@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Resource is embedded by every resource: it has the name of the type and the configured provider, and imports by id or
-// by identity, which is the id.
+// Resource is embedded by every resource and list resource: it has the name of the type and the configured provider,
+// and imports by id or by identity, which is the id.
 type Resource struct {
 	// Name is the type's name without the provider's, for example "ssh_key".
 	Name string
@@ -21,12 +21,12 @@ type Resource struct {
 	Meta *Meta
 }
 
-// Metadata implements resource.Resource.
+// Metadata implements resource.Resource and list.ListResource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.Name
 }
 
-// Configure implements resource.ResourceWithConfigure.
+// Configure implements resource.ResourceWithConfigure and list.ListResourceWithConfigure.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Meta = configuredMeta(req.ProviderData, &resp.Diagnostics)
 }

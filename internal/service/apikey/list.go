@@ -16,10 +16,10 @@ import (
 
 var _ list.ListResourceWithConfigure = (*keyList)(nil)
 
-type keyList struct{ tfkit.ListResource }
+type keyList struct{ tfkit.Resource }
 
 // NewList returns the list resource gpurent_api_key.
-func NewList() list.ListResource { return &keyList{tfkit.ListResource{Name: "api_key"}} }
+func NewList() list.ListResource { return &keyList{tfkit.Resource{Name: "api_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(

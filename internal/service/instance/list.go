@@ -16,10 +16,10 @@ import (
 
 var _ list.ListResourceWithConfigure = (*instanceList)(nil)
 
-type instanceList struct{ tfkit.ListResource }
+type instanceList struct{ tfkit.Resource }
 
 // NewList returns the list resource gpurent_instance.
-func NewList() list.ListResource { return &instanceList{tfkit.ListResource{Name: "instance"}} }
+func NewList() list.ListResource { return &instanceList{tfkit.Resource{Name: "instance"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *instanceList) ListResourceConfigSchema(

@@ -14,10 +14,10 @@ import (
 
 var _ list.ListResourceWithConfigure = (*keyList)(nil)
 
-type keyList struct{ tfkit.ListResource }
+type keyList struct{ tfkit.Resource }
 
 // NewList returns the list resource gpurent_ssh_key.
-func NewList() list.ListResource { return &keyList{tfkit.ListResource{Name: "ssh_key"}} }
+func NewList() list.ListResource { return &keyList{tfkit.Resource{Name: "ssh_key"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *keyList) ListResourceConfigSchema(

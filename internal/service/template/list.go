@@ -14,10 +14,10 @@ import (
 
 var _ list.ListResourceWithConfigure = (*templateList)(nil)
 
-type templateList struct{ tfkit.ListResource }
+type templateList struct{ tfkit.Resource }
 
 // NewList returns the list resource gpurent_template.
-func NewList() list.ListResource { return &templateList{tfkit.ListResource{Name: "template"}} }
+func NewList() list.ListResource { return &templateList{tfkit.Resource{Name: "template"}} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (l *templateList) ListResourceConfigSchema(
