@@ -301,28 +301,19 @@ func listed(env *acctest.Env, list string) int {
 }
 
 // While the address or the key is unknown, a refresh keeps the state, with a warning, and an import fails, because the
-// plan would replace an object that it cannot read. An import with an empty id always fails. Nothing sends a request.
+// plan would replace an object that it cannot read. Nothing sends a request.
 func TestResources_UnknownProviderConfiguration(t *testing.T) {
-	for _, unknown := range []string{"base_url", "api_key", ""} {
+	for _, unknown := range []string{"base_url", "api_key"} {
 		config := map[string]any{"base_url": "http://127.0.0.1:1/api/v1", "api_key": strings.Repeat("k", 44)}
 		config[unknown] = tftypes.UnknownValue
-		delete(config, "")
 		p := configured(t, config)
-		if unknown != "" {
-			readsNothing(t, p)
-		}
+		readsNothing(t, p)
 		for kind := range samples {
-			id, want := "id_1", "Provider configuration is unknown"
-			if unknown == "" {
-				id, want = " ", "Empty import id"
-			}
+			const id, want = "id_1", "Provider configuration is unknown"
 			resp, err := p.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: kind, ID: id})
 			must(t, resp, err)
 			if len(resp.Diagnostics) != 1 || resp.Diagnostics[0].Summary != want || len(resp.ImportedResources) > 0 {
 				t.Errorf("%s unknown: the import of a %s: %s", unknown, kind, texts(resp.Diagnostics))
-			}
-			if unknown == "" {
-				continue
 			}
 			state := acctest.Pack(t, p.Value(kind, map[string]any{"id": "id_1"}))
 			read, err := p.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: kind, CurrentState: state})

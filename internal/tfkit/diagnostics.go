@@ -24,11 +24,6 @@ func addMissingKey(diags *diag.Diagnostics) {
 			"api_key.")
 }
 
-func addEmptyImportID(diags *diag.Diagnostics, typeName string) {
-	AddError(diags, "Empty import id",
-		Textf("To import a gpurent_%s, set the id of an existing one. The given id is empty. No request was sent.", typeName))
-}
-
 func addNotRefreshed(diags *diag.Diagnostics) {
 	AddWarning(diags, "Not refreshed",
 		"base_url or api_key of the provider depends on a resource that this run "+

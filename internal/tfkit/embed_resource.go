@@ -2,7 +2,6 @@ package tfkit
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -70,17 +69,6 @@ func (r *Resource) ImportState(
 	resp *resource.ImportStateResponse,
 ) {
 	if r.Meta.RequireConfig(&resp.Diagnostics); resp.Diagnostics.HasError() {
-		return
-	}
-	id := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
-	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if strings.TrimSpace(id.ValueString()) == "" {
-		addEmptyImportID(&resp.Diagnostics, r.Name)
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
