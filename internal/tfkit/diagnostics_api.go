@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -37,7 +36,7 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, summary, nextStep Text, err er
 	for _, issue := range issues[:min(len(issues), maxIssues)] {
 		message := Text(rental.Printable(issue.Message, maxIssue))
 		if at, ok := attributePath(issue.Field, attributes); ok {
-			AddAttributeError(diags, at, summary, message+"\n\n"+reference(apiErr))
+			AddAttributeError(diags, at, summary, Textf("%s\n\n%s", message, err))
 		} else {
 			others += Textf("%s: %s\n", issue.Field, message)
 		}
@@ -68,18 +67,23 @@ func ErrorDetail(err error) Text {
 	return explain(err, "")
 }
 
-// explain returns the detail for a failed request.
+// explain returns the detail for a failed request: the error, which has the API's message and the request id, and the
+// next step.
 func explain(err error, nextStep Text) Text {
 	apiErr, ok := asAPIError(err)
 	if !ok {
 		return noResponse(err, nextStep)
 	}
-	return responseDetail(err, apiErr, cmp.Or(nextStep, adviceFor(apiErr)))
+	detail := Textf("%s", err)
+	if short, ok := apiErr.ShortKop(); ok {
+		detail += Textf("\nMissing: %s.", Rubles(short))
+	}
+	return detail + "\n\n" + cmp.Or(nextStep, adviceFor(apiErr))
 }
 
 // Bounds of the part of a validation error in a diagnostic.
 const (
-	maxIssues = 20   // fields
+	maxIssues = 5    // fields
 	maxIssue  = 1000 // characters about one of them
 )
 
@@ -120,33 +124,6 @@ const (
 	checkFirst      = maybeCarriedOut + " Check in the service's console before you run again, and import or remove " +
 		"what exists."
 )
-
-// responseDetail is the detail for an error response of the API: its message with the text that whole adds to it, a
-// reference for support, and the next step.
-func responseDetail(whole error, err *rental.Error, nextStep Text) Text {
-	message := err.Message
-	if before, after, ok := strings.Cut(whole.Error(), err.Error()); ok {
-		message = before + message + after
-	}
-	detail := Text(rental.Printable(message, maxError))
-	if short, ok := err.ShortKop(); ok {
-		detail += Textf("\nMissing: %s.", Rubles(short))
-	}
-	detail += "\n\n" + reference(err)
-	return Text(strings.TrimSpace(string(detail + "\n\n" + nextStep)))
-}
-
-// reference identifies a request for support.
-func reference(err *rental.Error) Text {
-	code, id := Text(""), Text("")
-	if err.Code != "" {
-		code = Textf("%s, ", err.Code)
-	}
-	if err.RequestID != "" {
-		id = Textf(", request id %s", err.RequestID)
-	}
-	return Textf("(%s %s: %sHTTP %d%s)", err.Method, err.Path, code, err.Status, id)
-}
 
 // adviceFor returns the next step for an error response of the API.
 func adviceFor(err *rental.Error) Text {
@@ -199,22 +176,10 @@ func adviceForCode(err *rental.Error) Text {
 	case rental.CodeValidation:
 		return "Nothing was changed. Correct the named values, then run again."
 	case rental.CodeRateLimited:
-		return "The request limit of this key is used up, probably by other runs with the same key. " +
-			whenToRetry(err, "in a minute") + " A lower -parallelism sends fewer requests at a time."
+		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a minute. " +
+			"A lower -parallelism sends fewer requests at a time."
 	case rental.CodeInternal, rental.CodeProviderUnavailable:
-		return "The service failed after all retries. " + whenToRetry(err, "later") + " The service's support can use the " +
-			"request id."
+		return "The service failed after all retries. Run again later. The service's support can use the request id."
 	}
 	return ""
-}
-
-// whenToRetry returns when to run again: when the API accepts requests again, or otherwise if that is unknown or within
-// a minute.
-func whenToRetry(err *rental.Error, otherwise Text) Text {
-	wait := time.Until(err.RetryAt).Round(time.Second)
-	if wait <= time.Minute {
-		return Textf("Run again %s.", otherwise)
-	}
-	at := Time(err.RetryAt.Round(time.Second)).ValueString()
-	return Textf("Run again in %s: the API accepts no requests before %s.", wait, at)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -24,7 +23,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 	}{
 		"unauthorized": {
 			&rental.Error{Status: 401, Code: rental.CodeUnauthorized, Message: "No.", KeySource: "the variable K"},
-			[]string{"Cannot create instance: No.", "unauthorized, HTTP 401", "comes from the variable K"},
+			[]string{"Cannot create instance: ", ": 401 unauthorized: No.", "comes from the variable K"},
 		},
 		"funds": {
 			&rental.Error{
@@ -43,16 +42,12 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		"conflict":  {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
 		"not found": {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
 		"rate":      {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
-		"rate, for a day": {
-			&rental.Error{Status: 429, Code: rental.CodeRateLimited, RetryAt: time.Now().Add(24 * time.Hour)},
-			[]string{"Run again in 24h0m0s: the API accepts no requests before 2"},
-		},
 		"internal": {
 			&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"},
 			[]string{"request id req_1", "Run again later"},
 		},
 		"unavailable": {&rental.Error{Status: 503, Code: rental.CodeProviderUnavailable}, []string{"Run again later"}},
-		"a proxy":     {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{"HTTP 502", "a proxy in front of it"}},
+		"a proxy":     {&rental.Error{Status: 502, Message: "Bad Gateway"}, []string{": 502: ", "a proxy in front of it"}},
 		"no network": {
 			&rental.Error{Message: "connection refused", Attempts: 4, Err: errors.New("refused")},
 			[]string{"connection refused", "base_url"},
@@ -85,18 +80,18 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		},
 		"a foreign 404": {
 			&rental.Error{Status: 404, Foreign: true, Message: "Tea."},
-			[]string{"Tea.", "HTTP 404", "did not come from the API"},
+			[]string{"Tea.", ": 404: ", "did not come from the API"},
 		},
 		"a redirect": {
 			&rental.Error{Status: 302, Foreign: true, Message: "not followed"}, []string{"not followed", "base_url"},
 		},
 		"response lost by a proxy": {
 			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"},
-			[]string{"HTTP 502", "may or may not have been carried out", "base_url"},
+			[]string{": 502: ", "may or may not have been carried out", "base_url"},
 		},
 		"with a context": {
 			fmt.Errorf("reading offer o: %w", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
-			[]string{"reading offer o: Oops.", "internal, HTTP 500"},
+			[]string{"reading offer o: ", ": 500 internal: Oops."},
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
 		"list too long": {

@@ -73,7 +73,7 @@ func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 		strings.Contains(detail, "\nError: injected") {
 		t.Errorf("%q\n%q", summary, detail)
 	}
-	if len(summary) > 400 || len(detail) > 30_000 || !strings.Contains(detail, "… and 3980 more") {
+	if len(summary) > 400 || len(detail) > 30_000 || !strings.Contains(detail, "… and 3995 more") {
 		t.Errorf("%d and %d bytes: %.200s", len(summary), len(detail), detail)
 	}
 }
