@@ -59,14 +59,12 @@ func (p *gpurentProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	limits := limitsOf(config.Spending)
-	meta := p.newMeta(config, limits, &resp.Diagnostics)
+	meta := p.newMeta(config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resources := p.withOtherKey(meta, config, limits)
-	p.meta.Store(resources)
-	resp.ResourceData = resources
+	p.meta.Store(meta)
+	resp.ResourceData = meta
 	resp.DataSourceData = meta
 	resp.EphemeralResourceData = meta
 	resp.ListResourceData = meta
@@ -84,7 +82,7 @@ func limitsOf(block types.Object) spending.Limits {
 
 // newMeta returns the data of the configured provider for its services. At plan, the address or the key may be unknown,
 // because it depends on a resource of the same configuration. Without an address, the result has no client.
-func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *diag.Diagnostics) *tfkit.Meta {
+func (p *gpurentProvider) newMeta(config model, diags *diag.Diagnostics) *tfkit.Meta {
 	meta := &tfkit.Meta{
 		PollInterval: duration(config.PollInterval, defaultPollInterval),
 		KeyUnknown:   config.APIKey.IsUnknown(),
@@ -119,26 +117,9 @@ func (p *gpurentProvider) newMeta(config model, limits spending.Limits, diags *d
 		addUnusableConfig(diags, address, key, err)
 		return nil
 	}
-	meta.KeyStart, meta.KeySource = tfkit.KeyStart(key.value), tfkit.Textf("%s", key.source)
-	meta.SetClient(client, limits)
+	meta.KeyStart = tfkit.KeyStart(key.value)
+	meta.SetClient(client, limitsOf(config.Spending))
 	return meta
-}
-
-// withOtherKey returns the data for resources. While api_key is unknown, their client has the key that the provider
-// would have without api_key. Only an apply uses it: a destroy can begin after the key of a gpurent_api_key has
-// expired. A plan does not use it, because the key can belong to another account, and data sources do not get it.
-func (p *gpurentProvider) withOtherKey(meta *tfkit.Meta, config model, limits spending.Limits) *tfkit.Meta {
-	if !meta.KeyUnknown || meta.Client == nil {
-		return meta
-	}
-	config.APIKey = types.StringNull()
-	var ignored diag.Diagnostics // there is no other key
-	other := p.newMeta(config, limits, &ignored)
-	if other == nil || !other.Client.Authenticated() {
-		return meta
-	}
-	other.KeyUnknown = true
-	return other
 }
 
 // setting is a value and where it comes from.

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -197,7 +196,7 @@ func TestConfigure_UnknownValues(t *testing.T) {
 
 func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, spending.Limits{}, &diags)
+	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, &diags)
 	return meta, diags
 }
 

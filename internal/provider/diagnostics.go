@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -58,17 +59,11 @@ func addCredentialsFile(diags *diag.Diagnostics, err error) {
 	tfkit.AddError(diags, "Cannot use the credentials file", tfkit.Textf("%s.", err))
 }
 
-// addOtherKey warns that an apply has used the key of another source than api_key.
-func addOtherKey(diags *diag.Diagnostics, source tfkit.Text) {
-	tfkit.AddWarning(diags, tfkit.Textf("API key from %s used", source),
-		tfkit.Textf("The provider argument api_key depends on a resource that does not exist, such as an API key that has "+
-			"expired. This apply uses the key from %s instead. Check that it is of the same account.", source))
-}
-
-// addUnknownAtApply reports that an apply has no address or no key.
-func addUnknownAtApply(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, "Provider configuration is unknown at apply", "The provider argument base_url or api_key "+
-		"depends on a resource that does not exist, such as an API key that has expired, and there is no other key. Nothing "+
-		"was changed. First apply that resource with -target. Or set base_url to the address of the service, and "+EnvAPIKey+
-		" to a key of the same account. Then run again.")
+// unknownAtApply is the error of an apply without an address or a key.
+var unknownAtApply = &tfprotov6.Diagnostic{
+	Severity: tfprotov6.DiagnosticSeverityError,
+	Summary:  "Provider configuration is unknown at apply",
+	Detail: "The provider argument base_url or api_key depends on a resource that does not exist, such as an API key that " +
+		"has expired. Nothing was changed. First apply that resource with -target, or replace the argument with " + EnvBaseURL +
+		" or " + EnvAPIKey + ". Then run again.",
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -85,41 +84,17 @@ func (p *Plugin) PlanResourceChange(
 	return released(ctx, p.frameworkServer.PlanResourceChange, req)
 }
 
-// ApplyResourceChange applies a change. While the address or the key of the provider is unknown, it uses the key of
-// another source, with a warning, and fails without one.
+// ApplyResourceChange fails while the address or the key of the provider is unknown, because nothing can be changed.
 func (p *Plugin) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	var diags diag.Diagnostics
 	if meta := p.provider.meta.Load(); meta != nil && !meta.Ready() {
-		if meta.KeySource == "" {
-			addUnknownAtApply(&diags)
-			return &tfprotov6.ApplyResourceChangeResponse{
-				NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity,
-				Diagnostics: toProtocol(diags),
-			}, nil
-		}
-		addOtherKey(&diags, meta.KeySource)
+		return &tfprotov6.ApplyResourceChangeResponse{
+			NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity,
+			Diagnostics: []*tfprotov6.Diagnostic{unknownAtApply},
+		}, nil
 	}
-	resp, err := released(ctx, p.frameworkServer.ApplyResourceChange, req)
-	if err == nil {
-		resp.Diagnostics = append(resp.Diagnostics, toProtocol(diags)...)
-	}
-	return resp, err
-}
-
-// toProtocol converts diagnostics without attributes.
-func toProtocol(diags diag.Diagnostics) (converted []*tfprotov6.Diagnostic) {
-	for _, d := range diags {
-		severity := tfprotov6.DiagnosticSeverityWarning
-		if d.Severity() == diag.SeverityError {
-			severity = tfprotov6.DiagnosticSeverityError
-		}
-		converted = append(converted, &tfprotov6.Diagnostic{
-			Severity: severity, Summary: d.Summary(), Detail: d.Detail(),
-		})
-	}
-	return converted
+	return released(ctx, p.frameworkServer.ApplyResourceChange, req)
 }
 
 // InvokeAction makes StopProvider wait for the action.

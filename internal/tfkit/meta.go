@@ -19,11 +19,8 @@ import (
 type Meta struct {
 	// Client sends requests to the API. It is nil at plan while the address of the API is unknown.
 	Client *rental.Client
-	// KeyUnknown is true while the API key depends on an object that does not exist. Only an apply may use Client for
-	// requests with a key then.
+	// KeyUnknown is true while the API key depends on an object that does not exist. Client has no key then.
 	KeyUnknown bool
-	// KeySource is where the key of Client comes from. Empty while KeyUnknown, if there is no other key.
-	KeySource Text
 	// KeyStart is the beginning of the API key, which identifies the key in a list but does not grant access. Empty
 	// without a key.
 	KeyStart string
