@@ -24,14 +24,9 @@ func NewReportWithPrices(ctx context.Context, client *rental.Client, plan Plan) 
 func prices(
 	ctx context.Context, offers *market.Market, demand market.Demand, taken map[string]bool,
 ) (found []int64, err error) {
-	count := demand.Count
-	if demand.SameGPU || demand.SameCountry || demand.OfferID != "" {
-		except := maps.Clone(taken)
-		maps.Copy(except, demand.Except)
-		demand.Except = except
-	} else {
-		demand.Count = rounded(count + len(taken)) // the list can begin with those that are taken
-	}
+	except := maps.Clone(taken)
+	maps.Copy(except, demand.Except)
+	demand.Except = except
 	choice, err := offers.Estimate(ctx, demand)
 	if offers, ok := errors.AsType[market.OffersUnreadable](err); ok {
 		return nil, offers.Err
@@ -40,22 +35,12 @@ func prices(
 		return nil, nil //nolint:nilerr // the configured offer cannot be rented
 	}
 	for _, candidate := range choice.Candidates {
-		if len(found) < count && !taken[candidate.Offer.ID] {
+		if !taken[candidate.Offer.ID] { // a fixed offer can be
 			taken[candidate.Offer.ID] = true
 			found = append(found, candidate.KopH)
 		}
 	}
 	return found, nil
-}
-
-// rounded returns the next power of ten, at least 100: the cache has one list of offers for each length, and a plan of
-// many servers must not read it again for each of them.
-func rounded(n int) int {
-	limit := 100
-	for limit < n {
-		limit *= 10
-	}
-	return limit
 }
 
 // queries returns the queries of an instance or a fleet in order of preference, with the terms of the server.

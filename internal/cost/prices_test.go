@@ -117,7 +117,7 @@ func TestNewReportWithPrices(t *testing.T) {
 	}
 }
 
-// Servers with equal queries share lists of offers: one for each power of ten, not one for each server.
+// Servers with equal queries share lists of offers.
 func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 	lists := 0
 	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
