@@ -112,7 +112,7 @@ func TestNewReportWithPrices(t *testing.T) {
 		}
 	}
 	if table := report.Table(); !strings.Contains(table, "now "+formatRubles(price(0))) ||
-		!strings.Contains(table, "No offer now for 1 server") || report.Totals.AfterKopH != sum {
+		!strings.Contains(table, "No offer now for 1 of 1") || report.Totals.AfterKopH != sum {
 		t.Errorf("the table is\n%s", table)
 	}
 }

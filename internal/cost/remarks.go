@@ -11,10 +11,8 @@ func (r Report) remarks(rows int) []string {
 	for _, kind := range [][]string{
 		r.problemTexts(), r.limitTexts(), r.priceTexts(), r.changeNotes(),
 	} {
-		if more := len(kind) - rows; more > 0 && more < len(kind) {
+		if more := len(kind) - rows; more > 0 {
 			kind = append(kind[:rows:rows], fmt.Sprintf("… %d more like this.", more))
-		} else if more > 0 {
-			kind = []string{fmt.Sprintf("%s left out.", counted(more, "line is", "lines are"))}
 		}
 		all = append(all, kind...)
 	}

@@ -242,7 +242,7 @@ func (b *builder) rent(s *Server, after values, demand market.Demand) Price {
 			total = total.plus(Price{KopH: &kopH, Basis: Offer, Uncapped: limit == nil})
 		}
 		if found = len(prices); found < demand.Count {
-			s.note("No offer now for %s: the price cap counts.", counted(demand.Count-found, "server", "servers"))
+			s.note("No offer now for %d of %d: the price cap counts.", demand.Count-found, demand.Count)
 		}
 	}
 	return total.plus(cappedPrice(limit, int64(demand.Count-found), demand.Request.DiskGB))

@@ -32,7 +32,7 @@ func (r Report) rows(n int, name func(string) string) (servers, sums []row) {
 		servers = append(servers, row{name(s.label()), s.actionText(), s.beforeText(), priceText(s.Price)})
 	}
 	if more := len(changed) - n; more > 0 {
-		servers = append(servers, row{counted(more, "more change", "more changes")})
+		servers = append(servers, row{fmt.Sprintf("%d more changed", more)})
 	}
 	if unchanged := len(r.Servers) - len(changed); unchanged > 0 {
 		before, after := r.unchanged()

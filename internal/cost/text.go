@@ -100,11 +100,3 @@ func (s Server) actionText() string {
 	}
 	return string(s.Action)
 }
-
-// counted returns a number with the singular or the plural.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
