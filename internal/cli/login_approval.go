@@ -31,8 +31,6 @@ type approval struct {
 	keyLost bool
 	// pollError is the error of the last poll if it shows nothing about the approval; else nil.
 	pollError error
-	// foreign counts the 4xx responses that did not come from the API.
-	foreign int
 }
 
 // wait polls until the login is approved, denied or expired, or ctx ends. If a key arrives while ctx ends, wait returns
@@ -64,9 +62,6 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 	return rental.DeviceToken{}, err
 }
 
-// maxForeign is how many foreign 4xx responses end the login: the base URL may be wrong.
-const maxForeign = 3
-
 // poll requests the key once. An error ends the login.
 func (a *approval) poll(ctx context.Context) (approved bool, err error) {
 	a.token, err = a.client.WithoutRetries().CreateDeviceToken(ctx, a.deviceCode) // the next poll is the retry
@@ -88,11 +83,7 @@ func (a *approval) poll(ctx context.Context) (approved bool, err error) {
 		return false, errUsed
 	case rental.IsOutcomeUnknown(err):
 		a.keyLost, a.pollError = true, err
-		apiErr, ok := errors.AsType[*rental.Error](err)
-		if ok && apiErr.Foreign && apiErr.Status/100 == 4 { // for example of a proxy
-			a.foreign++
-		}
-		if a.foreign < maxForeign {
+		if apiErr, ok := errors.AsType[*rental.Error](err); !ok || apiErr.Status/100 != 4 { // 4xx of a proxy
 			return false, nil
 		}
 	case rental.IsUnavailable(err), rental.IsRateLimited(err):
