@@ -20,7 +20,7 @@ func fastPolling(c *simulator.Config) {
 }
 
 // promptLine matches the line with the code.
-var promptLine = regexp.MustCompile(`^Open \S+ in a browser and approve the code (\S+) within 10 minutes\.\n$`)
+var promptLine = regexp.MustCompile(`^Open \S+ in a browser and approve the code (\S+) within 10m0s\.\n$`)
 
 // login starts a login and approves it.
 func (u *user) login(env *acctest.Env, arguments ...string) *process {

@@ -123,13 +123,5 @@ func (s *screen) warn(format string, values ...any) {
 
 // showPrompt prints the address and the code.
 func (s *screen) showPrompt(p prompt) {
-	s.print("Open %s in a browser and approve the code %s within %s.", p.address, p.code, formatDuration(p.lifetime))
-}
-
-// formatDuration returns d in whole minutes, or in seconds below two minutes.
-func formatDuration(d time.Duration) string {
-	if d < 2*time.Minute {
-		return fmt.Sprintf("%d seconds", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%d minutes", int(d.Minutes()))
+	s.print("Open %s in a browser and approve the code %s within %s.", p.address, p.code, p.lifetime)
 }

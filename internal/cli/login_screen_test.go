@@ -32,7 +32,7 @@ func TestLogin_RemovesControlCharacters(t *testing.T) {
 			f.service.code = codeResponse("user_code", test.code)
 			err := f.run(t.Context(), t)
 			want := "Open https://rent.example/device in a browser and approve the code " + test.codeShown +
-				" within 10 minutes.\nLogged in to https://rent.example/api/v1 as " + test.emailShown + ". The key is in " +
+				" within 10m0s.\nLogged in to https://rent.example/api/v1 as " + test.emailShown + ". The key is in " +
 				f.file + ".\n"
 			if err != nil || f.stdout.String() != want || f.stderr.Len() > 0 {
 				t.Errorf("%v, stdout %q, want %q; stderr %q", err, &f.stdout, want, &f.stderr)
@@ -174,15 +174,6 @@ func TestNewPrompt_Bounds(t *testing.T) {
 			Interval: test.seconds, ExpiresIn: test.seconds}, address)
 		if err != nil || p.interval != test.interval || p.lifetime != test.lifetime {
 			t.Errorf("%d s: %+v, %v", test.seconds, p, err)
-		}
-	}
-}
-
-func TestFormatDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{90 * time.Second: "90 seconds", 2 * time.Minute: "2 minutes",
-		10*time.Minute + 30*time.Second: "10 minutes"} {
-		if got := formatDuration(d); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
 }
