@@ -51,9 +51,6 @@ type model struct {
 func (p *gpurentProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
-	if p.process.protocolDataWithheld {
-		addProtocolDataWithheld(&resp.Diagnostics)
-	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {

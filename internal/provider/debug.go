@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// envProtoDataDir makes plugin-go write the configurations and states that it receives to files in this folder, which
-	// all users of the machine can read. They contain the API key, secrets of issued keys and the environment of
-	// templates.
+	// envProtoDataDir, which NewPlugin unsets, makes plugin-go write the configurations and states that it receives to
+	// files in this folder, which all users of the machine can read. They contain the API key, secrets of issued keys and
+	// the environment of templates.
 	envProtoDataDir = "TF_LOG_SDK_PROTO_DATA_DIR"
 	envGODEBUG      = "GODEBUG"
 	// frameDumps in GODEBUG makes a CLI log the first 256 bytes of each frame that it sends to providers (seen in
@@ -18,14 +18,6 @@ const (
 	// sorted, so that it begins with api_key.
 	frameDumps = "http2debug=2"
 )
-
-// withholdProtocolData unsets envProtoDataDir, before plugin-go reads it, and reports whether it was set.
-func withholdProtocolData() (bool, error) {
-	if os.Getenv(envProtoDataDir) == "" {
-		return false, nil
-	}
-	return true, os.Unsetenv(envProtoDataDir)
-}
 
 // refuseFrameDumps adds an error if the CLI would log the provider configuration. It is for the schema, which the CLI
 // reads before it sends any configuration.

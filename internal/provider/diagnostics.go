@@ -11,12 +11,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-func addProtocolDataWithheld(diags *diag.Diagnostics) {
-	tfkit.AddWarning(diags, "Protocol data not written", "The environment variable "+envProtoDataDir+" is set. "+
-		"The provider ignores it, because the files would contain API keys and other secrets. "+
-		"Unset it to remove this warning. TF_LOG_PROVIDER=DEBUG logs every request without secrets.")
-}
-
 // addFrameDumps reports that the CLI would log the provider configuration. The detail has no final period, because the
 // CLIs quote it in a sentence.
 func addFrameDumps(diags *diag.Diagnostics) {

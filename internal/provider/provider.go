@@ -35,8 +35,6 @@ type gpurentProvider struct {
 type process struct {
 	budgets rental.Budgets
 	cleanup tfkit.Cleanup
-	// protocolDataWithheld is true if the user requested files with protocol data. The provider writes none.
-	protocolDataWithheld bool
 }
 
 // Metadata implements provider.Provider.

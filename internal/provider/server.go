@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -29,11 +30,10 @@ type frameworkServer interface {
 
 // NewPlugin returns the plugin of this process. Call it before the process serves the protocol.
 func NewPlugin(version string) (*Plugin, error) {
-	withheld, err := withholdProtocolData()
-	if err != nil {
+	if err := os.Unsetenv(envProtoDataDir); err != nil {
 		return nil, err
 	}
-	return newPlugin(version, &process{protocolDataWithheld: withheld})
+	return newPlugin(version, new(process))
 }
 
 // Server returns a constructor for servers that share the state of one process.
