@@ -41,7 +41,6 @@ var constraints = []constraint{
 	},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`.", "Requires `"},
 	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)", "Regular expression"},
-	{`^a SHA256 fingerprint`, "SHA256 fingerprint", "^SHA256 fingerprint"},
 	{`^one line of a public key file`, "One line of a public key file", "^One line of a public key"},
 	{`^a container image with a tag`, "with a tag", "with a tag"},
 	{`^value defaults to (.+)$`, "Defaults to `$1`", ""},

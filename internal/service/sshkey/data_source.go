@@ -33,8 +33,7 @@ func (d *keyDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 	attributes := keyAttributes()
 	lookup.Attributes(attributes,
 		"SHA256 fingerprint of the key, as in the output of `ssh-keygen -l`.",
-		"Name of the key. If more than one key has this name, the error lists their fingerprints.",
-		isSHA256Fingerprint)
+		"Name of the key. If more than one key has this name, the error lists their fingerprints.")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads a public SSH key of the account by its name or fingerprint, whether or not Terraform " +
 			"manages it. Requires the scope `user:read`.\n\nThe function `ssh_fingerprint` returns the fingerprint of a " +

@@ -11,10 +11,3 @@ import (
 func addNotAKey(diags *diag.Diagnostics, at path.Path, err error) {
 	tfkit.AddAttributeError(diags, at, "Not a public key", tfkit.Textf("The value of %s: %s.", at, err))
 }
-
-// addNotAFingerprint reports an invalid fingerprint. It does not contain the value, which can be a private key.
-func addNotAFingerprint(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, "Not a fingerprint",
-		tfkit.Textf("The value of %s: this is not a SHA256 fingerprint, such as %q. For a public key, use the function "+
-			"ssh_fingerprint.", at, exampleFingerprint))
-}

@@ -1,8 +1,6 @@
 package sshkey
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"strings"
 
@@ -31,11 +29,8 @@ func parseOrFingerprint(text string) (publickey.Key, error) {
 	return publickey.Parse(text)
 }
 
-// isFingerprint reports whether text is a SHA256 fingerprint with its prefix.
-func isFingerprint(text string) bool {
-	digest, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimPrefix(text, sha256Prefix), "="))
-	return strings.HasPrefix(text, sha256Prefix) && err == nil && len(digest) == sha256.Size
-}
+// isFingerprint reports whether text is a fingerprint, with its prefix, and not a public key.
+func isFingerprint(text string) bool { return strings.HasPrefix(text, sha256Prefix) }
 
 // canonical returns a fingerprint in the format of ssh-keygen: with the prefix and without padding. An empty one stays
 // empty.
@@ -53,16 +48,6 @@ var isPublicKey = tfkit.StringRule{
 	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
 		if _, err := parseOrFingerprint(value); err != nil {
 			addNotAKey(diags, at, err)
-		}
-	},
-}
-
-// isSHA256Fingerprint is a validator for a fingerprint, with or without its prefix. Another one rejects an empty text.
-var isSHA256Fingerprint = tfkit.StringRule{
-	Text: "a SHA256 fingerprint",
-	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
-		if value != "" && !isFingerprint(canonical(value)) {
-			addNotAFingerprint(diags, at)
 		}
 	},
 }
