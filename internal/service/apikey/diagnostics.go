@@ -41,13 +41,6 @@ func addWillBeRevoked(diags *diag.Diagnostics, key model) {
 		"and instances are still billed. Configure the provider with another API key first.")
 }
 
-func addRotatedForUnknown(diags *diag.Diagnostics, key model) {
-	tfkit.AddAttributeWarning(diags, path.Root("rotate_before_days"), "API key is replaced because of an unknown value",
-		tfkit.Textf(
-			"%s may be due for rotation, but rotate_before_days is known only after apply, so this plan replaces the key. To "+
-				"keep it, first apply what rotate_before_days depends on (-target), then plan again.", subjectOf(key)))
-}
-
 func subjectOf(key model) tfkit.Text {
 	return tfkit.Textf("API key %s (%s…)", key.ID.ValueString(), key.Prefix.ValueString())
 }

@@ -27,9 +27,6 @@ func (r *keyResource) ModifyPlan(
 		left := tfkit.GetPrivate[*int64](ctx, req.Private, privateDaysLeft, &resp.Diagnostics)
 		rotate := due(left, plan.RotateBeforeDays)
 		if rotate {
-			if plan.RotateBeforeDays.IsUnknown() {
-				addRotatedForUnknown(&resp.Diagnostics, state)
-			}
 			resp.RequiresReplace = append(resp.RequiresReplace, path.Root("expires_at"))
 			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("expires_at"), types.StringUnknown())...)
 		}
