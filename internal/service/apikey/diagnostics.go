@@ -1,9 +1,6 @@
 package apikey
 
 import (
-	"errors"
-	"net/http"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -25,8 +22,7 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 		advice = "The request may or may not have been carried out. If the service's console lists a new key with this name, " +
 			"revoke it, because nobody has its secret. Then run again."
 	}
-	apiErr, ok := errors.AsType[*rental.Error](err)
-	if ok && rental.IsForbidden(err) && apiErr.Method == http.MethodPost {
+	if rental.IsForbidden(err) {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+
 			"which it cannot give then. Configure the provider with a key that has these scopes, or remove scopes from the "+
 			"new key.", create.Scopes)
@@ -36,19 +32,10 @@ func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error
 
 // addWillBeRevoked warns that a plan revokes the provider's own key. The API returns only the first characters of keys.
 func addWillBeRevoked(diags *diag.Diagnostics, key model) {
-	tfkit.AddWarning(diags, "The provider's own API key will be revoked", subjectOf(key)+" is the key that this provider "+
-		"uses, judging by its first characters. After its revocation every later request with it fails, also in this run, "+
-		"and instances are still billed. Configure the provider with another API key first.")
-}
-
-func subjectOf(key model) tfkit.Text {
-	return tfkit.Textf("API key %s (%s…)", key.ID.ValueString(), key.Prefix.ValueString())
-}
-
-func addUnreadablePrivate(diags *diag.Diagnostics) {
-	tfkit.AddError(diags, "Cannot revoke API key",
-		"The private data of this ephemeral key cannot be read. The provider revokes the key when this run ends. If the "+
-			"key is still in the service's console then, revoke it there.")
+	tfkit.AddWarning(diags, "The provider's own API key will be revoked",
+		tfkit.Textf("API key %s (%s…) is the key that this provider uses, judging by its first characters. After its "+
+			"revocation every later request with it fails, also in this run, and instances are still billed. Configure the "+
+			"provider with another API key first.", key.ID.ValueString(), key.Prefix.ValueString()))
 }
 
 // addCannotRevoke reports an ephemeral key that was not revoked. A used up request limit, and the revocation of the

@@ -73,11 +73,9 @@ func (e *keyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp
 // Close revokes the key.
 func (e *keyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	opened := tfkit.GetPrivate[*ephemeralKey](ctx, req.Private, private, &resp.Diagnostics)
-	if opened == nil {
-		addUnreadablePrivate(&resp.Diagnostics)
-		return
+	if opened != nil { // else the end of the process revokes it
+		e.close(ctx, *opened, &resp.Diagnostics)
 	}
-	e.close(ctx, *opened, &resp.Diagnostics)
 }
 
 // close revokes a key, even after an interruption.
