@@ -8,14 +8,8 @@ import (
 )
 
 func addNotAnImage(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, "Not a container image", tfkit.Textf(
-		"The value of %s is not an image reference, such as registry.example/team/app:1.2. The path must be in lower case.",
-		at.String()))
-}
-
-func addNoTag(diags *diag.Diagnostics, at path.Path) {
-	tfkit.AddAttributeError(diags, at, "Container image without a tag", tfkit.Textf("The API requires a tag in %s, for "+
-		"example \":1.2\" at the end. Use a fixed version rather than latest.", at.String()))
+	tfkit.AddAttributeError(diags, at, "Not a container image with a tag", tfkit.Textf("The value of %s must be an image "+
+		"reference with a tag, such as registry.example/team/app:1.2. The path must be in lower case.", at.String()))
 }
 
 func addRecommendedBelowMinimum(diags *diag.Diagnostics, recommended, minimum int64) {

@@ -13,12 +13,8 @@ var taggedImage = tfkit.StringRule{
 	Text: "a container image with a tag",
 	Check: func(diags *diag.Diagnostics, at path.Path, value string) {
 		named, err := reference.ParseNormalizedNamed(value)
-		if err != nil {
+		if _, tagged := named.(reference.Tagged); err != nil || !tagged {
 			addNotAnImage(diags, at)
-			return
-		}
-		if _, tagged := named.(reference.Tagged); !tagged {
-			addNoTag(diags, at)
 		}
 	},
 }
