@@ -120,38 +120,18 @@ func noResponse(err error, nextStep Text) Text {
 const (
 	foreign = "This response did not come from the API, but from something in between, such as a proxy. Check " +
 		"base_url and the proxy, then run again."
-	maybeCarriedOut = "The request may or may not have been carried out."
-	checkFirst      = maybeCarriedOut + " Check in the service's console before you run again, and import or remove " +
-		"what exists."
+	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run again, " +
+		"and import or remove what exists."
 )
 
 // adviceFor returns the next step for an error response of the API.
 func adviceFor(err *rental.Error) Text {
 	switch {
-	case err.OutcomeUnknown && err.Foreign:
-		return foreign + " " + checkFirst
 	case err.OutcomeUnknown:
 		return checkFirst
 	case err.Foreign && err.Status < 500:
 		return foreign
 	}
-	if nextStep := adviceForCode(err); nextStep != "" {
-		return nextStep
-	}
-	switch {
-	case err.Status >= 500:
-		return "The service, or a proxy in front of it, failed after all retries. Run again later."
-	case rental.IsListTooLong(err):
-		return "The provider does not read longer lists. Check that base_url is the address of the API."
-	case err.Status/100 == 2:
-		return "The service accepted the request, but its response cannot be used. Run plan again to see the result. If " +
-			"this happens again, check that base_url is the address of the API."
-	}
-	return ""
-}
-
-// adviceForCode returns the next step for an error code, and nothing for the codes of a login and unknown codes.
-func adviceForCode(err *rental.Error) Text {
 	switch err.Code {
 	case rental.CodeUnauthorized:
 		return Textf("The key comes from %s. It is wrong, expired or revoked, or belongs to another service than base_url. "+
@@ -178,8 +158,10 @@ func adviceForCode(err *rental.Error) Text {
 	case rental.CodeRateLimited:
 		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a minute. " +
 			"A lower -parallelism sends fewer requests at a time."
-	case rental.CodeInternal, rental.CodeProviderUnavailable:
-		return "The service failed after all retries. Run again later. The service's support can use the request id."
 	}
-	return ""
+	if err.Status >= 500 {
+		return "The service, or a proxy in front of it, failed after all retries. Run again later."
+	}
+	return "The response of the service cannot be used. Run plan again to see the result. If this happens again, check that " +
+		"base_url is the address of the API."
 }

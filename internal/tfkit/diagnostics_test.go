@@ -87,7 +87,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		},
 		"response lost by a proxy": {
 			&rental.Error{Status: 502, Foreign: true, OutcomeUnknown: true, Message: "Bad Gateway"},
-			[]string{": 502: ", "may or may not have been carried out", "base_url"},
+			[]string{": 502: ", "may or may not have been carried out", "not a response of the API"},
 		},
 		"with a context": {
 			fmt.Errorf("reading offer o: %w", &rental.Error{Status: 500, Code: rental.CodeInternal, Message: "Oops."}),
@@ -95,7 +95,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
 		"list too long": {
-			tooLong(t), []string{"it has more than 1 pages", "does not read longer lists", "GET /instances"},
+			tooLong(t), []string{"it has more than 1 pages", "base_url", "GET /instances"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -84,15 +84,12 @@ func List(elements []string) (text Text) {
 	return text
 }
 
-// maxLines is the maximum number of lines of a list in a Text.
-const maxLines = 50
-
 // Lines returns an indented line for each of the first items, and the number of the others.
 func Lines[T any](items []T, line func(T) Text) (lines Text) {
-	for _, item := range items[:min(len(items), maxLines)] {
+	for _, item := range items[:min(len(items), maxListed)] {
 		lines += "\n  " + line(item)
 	}
-	if more := len(items) - maxLines; more > 0 {
+	if more := len(items) - maxListed; more > 0 {
 		lines += Textf("\n  … and %d more", more)
 	}
 	return lines
