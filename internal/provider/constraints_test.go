@@ -25,7 +25,7 @@ var constraints = []constraint{
 	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2", `Must be between \d`},
 	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2.", `Must be at (least|most) `},
 	{`^(?:value )?must be one of: \[?"(.+)"\]?$`, "Valid values: `$1`", "Valid values: `"},
-	{`^must not be empty$`, " not be empty.", ` not be empty\.`},
+	{`^must not be empty$|^(?:set|list) must contain at least 1 elements$`, " not be empty.", ` not be empty\.`},
 	{`^UTF-8 character count must be between (\d+) and (\d+)$`, " $1 to $2 characters.", `\d to \d+ characters`},
 	{`^(?:UTF-8 character count|string length) must be at most (\d+)$`, " Up to $1 ", upTo},
 	{`^(?:set|map) must contain at most (\d+) elements$`, " Up to $1 ", upTo},

@@ -80,7 +80,7 @@ func OfferFilterAttributes() map[string]datasource.Attribute {
 	set := func(element attr.Type, description string, each ...validator.Set) datasource.SetAttribute {
 		return datasource.SetAttribute{
 			Optional: true, ElementType: element, MarkdownDescription: description,
-			Validators: append([]validator.Set{NotEmpty()}, each...),
+			Validators: append([]validator.Set{setvalidator.SizeAtLeast(1)}, each...),
 		}
 	}
 	country := Elements(Matches(countryCode, "must be two capital letters, such as \"NL\""))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -26,31 +25,9 @@ func OneOf(values ...string) validator.String {
 		func(value string) bool { return slices.Contains(values, value) })
 }
 
-// NotEmpty accepts strings, sets and lists that are not empty.
-func NotEmpty() interface {
-	validator.String
-	validator.Set
-	validator.List
-} {
-	return notEmpty{accepting("must not be empty", func(value string) bool { return value != "" })}
-}
-
-type notEmpty struct{ StringRule }
-
-// ValidateSet implements validator.Set.
-func (r notEmpty) ValidateSet(_ context.Context, req validator.SetRequest, resp *validator.SetResponse) {
-	r.check(&resp.Diagnostics, req.Path, req.ConfigValue, len(req.ConfigValue.Elements()))
-}
-
-// ValidateList implements validator.List.
-func (r notEmpty) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
-	r.check(&resp.Diagnostics, req.Path, req.ConfigValue, len(req.ConfigValue.Elements()))
-}
-
-func (r notEmpty) check(diags *diag.Diagnostics, at path.Path, value attr.Value, elements int) {
-	if !value.IsNull() && !value.IsUnknown() && elements == 0 {
-		addInvalidValue(diags, at, Text(r.Text))
-	}
+// NotEmpty accepts strings that are not empty.
+func NotEmpty() validator.String {
+	return accepting("must not be empty", func(value string) bool { return value != "" })
 }
 
 // Matches accepts values that match a pattern, which the description describes: "must be …".

@@ -60,25 +60,3 @@ func TestValidators(t *testing.T) {
 		}
 	}
 }
-
-// A set or list is not empty. Null and unknown ones are valid.
-func TestNotEmpty_SetsAndLists(t *testing.T) {
-	for want, elements := range map[bool][]attr.Value{true: {}, false: {types.StringValue("a")}} {
-		var set validator.SetResponse
-		NotEmpty().ValidateSet(t.Context(), validator.SetRequest{
-			Path: path.Root("x"), ConfigValue: types.SetValueMust(types.StringType, elements)}, &set)
-		var list validator.ListResponse
-		NotEmpty().ValidateList(t.Context(), validator.ListRequest{
-			Path: path.Root("x"), ConfigValue: types.ListValueMust(types.StringType, elements)}, &list)
-		if set.Diagnostics.HasError() != want || list.Diagnostics.HasError() != want {
-			t.Errorf("%v: got %v and %v", elements, set.Diagnostics, list.Diagnostics)
-		}
-	}
-	var resp validator.SetResponse
-	for _, value := range []types.Set{types.SetNull(types.StringType), types.SetUnknown(types.StringType)} {
-		NotEmpty().ValidateSet(t.Context(), validator.SetRequest{ConfigValue: value}, &resp)
-	}
-	if resp.Diagnostics.HasError() {
-		t.Error(resp.Diagnostics)
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -39,7 +40,7 @@ const (
 var (
 	nameValidators   = []validator.String{stringvalidator.UTF8LengthBetween(1, maxNameLength)}
 	scopesValidators = []validator.Set{
-		tfkit.NotEmpty(), tfkit.Elements(tfkit.OneOf(scopes...)),
+		setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(scopes...)),
 	}
 	daysValidators = []validator.Int64{int64validator.Between(1, maxExpiryDays)}
 )

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -82,7 +83,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			MarkdownDescription: "Queries for the offers of new members, in order of preference. `[{}]` accepts any offer. " +
 				"Must not be empty. A later change applies to new members only.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
-			Validators:   []validator.List{tfkit.NotEmpty()},
+			Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
 		},
 		"same": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,

@@ -252,7 +252,7 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 		{other(`name          = "train"`, `name = "`+strings.Repeat("x", 41)+`"`), "between 1 and 40"},
 		{other("size          = 1", "size = -1"), "between 0 and 5000"},
 		{other("disk_gb       = 20", "disk_gb = 5"), "between 10 and 2000"},
-		{other(`[{ gpu = ["rtx_4090"] }, {}]`, "[]"), "must not be empty"},
+		{other(`[{ gpu = ["rtx_4090"] }, {}]`, "[]"), "must contain at least 1 elements"},
 		{config(2, "min_ready = 3"), "min_ready exceeds size"},
 		{config(2, `same = ["region"]`), "must be one of"},
 		{config(2, `allocation = "some"`), "must be one of"},

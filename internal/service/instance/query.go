@@ -35,7 +35,7 @@ func fallbackQueriesAttribute() schema.ListNestedAttribute {
 			"`offer_query` can be rented. Must not be empty. Requires `offer_query`. A later change only updates the state.",
 		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 		Validators: []validator.List{
-			tfkit.NotEmpty(), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
+			listvalidator.SizeAtLeast(1), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -62,7 +63,7 @@ func (d *transactionsDataSource) Schema(
 					"`promo_grant`, `promo_expire`, `adjustment`, `writeoff`, `reversal`. Must not be empty. Defaults to all " +
 					"types.",
 				Validators: []validator.Set{
-					tfkit.NotEmpty(), tfkit.Elements(tfkit.OneOf(rental.TransactionTypes()...)),
+					setvalidator.SizeAtLeast(1), tfkit.Elements(tfkit.OneOf(rental.TransactionTypes()...)),
 				},
 			},
 			"instance_id": schema.StringAttribute{
