@@ -57,7 +57,7 @@ func addCredentialsFile(diags *diag.Diagnostics, err error) {
 var unknownAtApply = &tfprotov6.Diagnostic{
 	Severity: tfprotov6.DiagnosticSeverityError,
 	Summary:  "Provider configuration is unknown at apply",
-	Detail: "The provider argument base_url or api_key depends on a resource that does not exist, such as an API key that " +
-		"has expired. Nothing was changed. First apply that resource with -target, or replace the argument with " + EnvBaseURL +
-		" or " + EnvAPIKey + ". Then run again.",
+	Detail: "The provider argument base_url or api_key depends on a resource that does not exist, such as an API key " +
+		"that has expired. Nothing was changed. First apply that resource with -target, or replace the argument with " +
+		EnvBaseURL + " or " + EnvAPIKey + ". Then run again.",
 }

@@ -120,8 +120,8 @@ func noResponse(err error, nextStep Text) Text {
 const (
 	foreign = "This response did not come from the API, but from something in between, such as a proxy. Check " +
 		"base_url and the proxy, then run again."
-	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run again, " +
-		"and import or remove what exists."
+	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
+		"again, and import or remove what exists."
 )
 
 // adviceFor returns the next step for an error response of the API.
@@ -162,6 +162,6 @@ func adviceFor(err *rental.Error) Text {
 	if err.Status >= 500 {
 		return "The service, or a proxy in front of it, failed after all retries. Run again later."
 	}
-	return "The response of the service cannot be used. Run plan again to see the result. If this happens again, check that " +
-		"base_url is the address of the API."
+	return "The response of the service cannot be used. Run plan again to see the result. If this happens again, check " +
+		"that base_url is the address of the API."
 }

@@ -33,6 +33,6 @@ func WarnSkipped(diags *diag.Diagnostics, kind Text, entries []rental.Skipped) {
 	for i, entry := range entries {
 		names[i] = fmt.Sprintf("%s (%v)", cmp.Or(entry.ID, "without an id"), entry.Err)
 	}
-	AddWarning(diags, Textf("Some %s cannot be read", kind), Textf("This version of the provider cannot read %d entries of "+
-		"the list. They were left out: %s. Update the provider, or contact the service's support.", len(names), names))
+	AddWarning(diags, Textf("Some %s cannot be read", kind), Textf("This version of the provider cannot read %d entries "+
+		"of the list. They were left out: %s. Update the provider, or contact the service's support.", len(names), names))
 }

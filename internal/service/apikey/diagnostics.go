@@ -19,8 +19,8 @@ func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
 	var advice tfkit.Text
 	if rental.IsOutcomeUnknown(err) {
-		advice = "The request may or may not have been carried out. If the service's console lists a new key with this name, " +
-			"revoke it, because nobody has its secret. Then run again."
+		advice = "The request may or may not have been carried out. If the service's console lists a new key with this " +
+			"name, revoke it, because nobody has its secret. Then run again."
 	}
 	if rental.IsForbidden(err) {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+

@@ -35,8 +35,8 @@ func (r *templateResource) Create(ctx context.Context, req resource.CreateReques
 	object := r.Meta.NewObject(ctx)
 	template, err := r.Meta.Client.CreateTemplate(ctx, create)
 	if err != nil && template.Slug == "" { // with a slug, an error is about the rest of the response
-		tfkit.AddAPIError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports", "env",
-			"onstart", "min_disk_gb", "recommended_disk_gb")
+		tfkit.AddAPIError(&resp.Diagnostics, "create template", err, "name", "image", "description", "launch_mode", "ports",
+			"env", "onstart", "min_disk_gb", "recommended_disk_gb")
 		return
 	}
 	r.Meta.Cache.Templates.Created(template)
