@@ -34,11 +34,8 @@ type Credential struct {
 	KeyID string `json:"key_id,omitempty"`
 }
 
-// String omits the key.
-func (c Credential) String() string { return "credential " + c.KeyID }
-
-// GoString returns String, so that %#v does not print the key.
-func (c Credential) GoString() string { return c.String() }
+// Format implements fmt.Formatter. It omits the key.
+func (c Credential) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, "credential "+c.KeyID) }
 
 // Path returns the path of the file: below XDG_CONFIG_HOME on Unix, Application Support on macOS, AppData on Windows.
 func Path() (string, error) {

@@ -3,7 +3,6 @@ package rental
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"net/http"
 	"time"
@@ -50,15 +49,8 @@ type APIKeyCreate struct {
 type APIKeyCreated struct {
 	APIKey
 	Secret string `json:"secret"`
+	NotPrinted
 }
-
-// String omits the secret.
-func (k APIKeyCreated) String() string {
-	return fmt.Sprintf("rental.APIKeyCreated{%s, %s…}", k.ID, k.Prefix)
-}
-
-// GoString returns String, so that %#v does not print the secret.
-func (k APIKeyCreated) GoString() string { return k.String() }
 
 func (k APIKeyCreated) secret() string { return k.Secret }
 

@@ -71,15 +71,9 @@ type Config struct {
 
 	// Backoff is the pause before a retry. Zero: 0.5 s, doubled up to 30 s, of which a random half is subtracted.
 	Backoff backoff.Exponential
-}
 
-// String returns the base URL, without the API key.
-func (c Config) String() string {
-	return fmt.Sprintf("rental.Config{%q, key: %t}", printableURL(c.BaseURL), c.APIKey != "")
+	NotPrinted
 }
-
-// GoString returns String, so that %#v does not print the API key.
-func (c Config) GoString() string { return c.String() }
 
 // Client is a client of the API. It is safe for concurrent use. Create it with New.
 //
@@ -101,6 +95,7 @@ type Client struct {
 	requestTimeout time.Duration
 	writes         *sync.Map // *atomic.Uint64 by the first element of the path
 	single         bool      // one attempt for each request
+	NotPrinted
 }
 
 // New returns a client, or an error if the configuration is invalid. It sends no request.
@@ -180,9 +175,3 @@ func (c *Client) Invalidate(path string) { c.writeCount(path).Add(1) }
 func (c *Client) CloseIdleConnections() {
 	(&http.Client{Transport: c.connections}).CloseIdleConnections()
 }
-
-// String returns the base URL, without the API key.
-func (c *Client) String() string { return fmt.Sprintf("rental.Client(%s)", c.base) }
-
-// GoString returns String, so that %#v does not print the API key.
-func (c *Client) GoString() string { return c.String() }

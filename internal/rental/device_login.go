@@ -2,7 +2,6 @@ package rental
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 )
 
@@ -13,15 +12,8 @@ type DeviceCode struct {
 	VerificationURI string `json:"verification_uri"`
 	ExpiresIn       int64  `json:"expires_in"` // seconds
 	Interval        int64  `json:"interval"`   // minimum pause between polls, seconds
+	NotPrinted
 }
-
-// String omits the device code.
-func (d DeviceCode) String() string {
-	return fmt.Sprintf("rental.DeviceCode{%s, %s}", d.UserCode, d.VerificationURI)
-}
-
-// GoString returns String, so that %#v does not print the device code.
-func (d DeviceCode) GoString() string { return d.String() }
 
 func (d DeviceCode) secret() string { return d.DeviceCode }
 
@@ -30,18 +22,13 @@ type DeviceToken struct {
 	APIKey string          `json:"api_key"` // secret
 	KeyID  string          `json:"key_id"`
 	User   DeviceTokenUser `json:"user"`
+	NotPrinted
 }
 
 // DeviceTokenUser is the user who approved the login.
 type DeviceTokenUser struct {
 	Email string `json:"email"`
 }
-
-// String omits the key.
-func (d DeviceToken) String() string { return fmt.Sprintf("rental.DeviceToken{%s}", d.KeyID) }
-
-// GoString returns String, so that %#v does not print the key.
-func (d DeviceToken) GoString() string { return d.String() }
 
 func (d DeviceToken) secret() string { return d.APIKey }
 

@@ -1,11 +1,19 @@
 package rental
 
 import (
+	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+// NotPrinted is embedded in types with a secret, so that no verb of fmt prints it.
+type NotPrinted struct{}
+
+// Format implements fmt.Formatter.
+func (NotPrinted) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, hidden) }
 
 // mask is a set of secrets to hide in texts.
 type mask []string

@@ -47,14 +47,6 @@ func IsLoopback(host string) bool {
 	return err == nil && address.Zone() == "" && address.Unmap().IsLoopback()
 }
 
-// printableURL returns a base URL for messages. It hides an invalid one, which may contain a password.
-func printableURL(raw string) string {
-	if _, err := parseBaseURL(raw); err != nil {
-		return "(invalid)"
-	}
-	return raw
-}
-
 var errPathElement = errors.New(`an id cannot be empty, "." or ".."`)
 
 // escapePath joins path elements, which may contain any characters. "." and ".." are errors: servers and proxies
