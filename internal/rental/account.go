@@ -19,10 +19,6 @@ type User struct {
 
 func (u User) identity() string { return u.ID }
 
-func (User) required() []string {
-	return []string{"id", "name", "created_at"}
-}
-
 // GetMe returns the account of the API key. Scope: user:read.
 func (c *Client) GetMe(ctx context.Context) (User, error) {
 	return fetch[User](ctx, c, request{method: http.MethodGet, path: []string{"me"}, scope: ScopeUserRead})

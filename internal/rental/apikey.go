@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -34,10 +33,6 @@ type APIKey struct {
 
 func (k APIKey) identity() string { return k.ID }
 
-func (APIKey) required() []string { return []string{"id", "name", "prefix"} }
-
-func (k *APIKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
-
 // APIKeyCreate contains the fields of a new key. Name and at least one scope are required.
 type APIKeyCreate struct {
 	Name          string   `json:"name"` // 1 to 60 characters
@@ -52,7 +47,7 @@ type APIKeyCreated struct {
 	NotPrinted
 }
 
-func (k APIKeyCreated) secret() string { return k.Secret }
+func (k APIKeyCreated) validate() error { return checkSecret(k.Secret) }
 
 // ListAPIKeys lists the active keys. Scope: user:read.
 func (c *Client) ListAPIKeys(ctx context.Context, options ListOptions) iter.Seq2[APIKey, error] {

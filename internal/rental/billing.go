@@ -32,10 +32,6 @@ func checkPrices(prices ...int64) error {
 	return nil
 }
 
-func (Balance) required() []string {
-	return []string{"balance_kop", "available_kop", "credit_limit_kop", "burn_kop_h"}
-}
-
 func (b Balance) validate() error {
 	for _, kop := range []int64{b.BalanceKop, b.AvailableKop, b.CreditLimitKop} {
 		if kop < -maxAmount || kop > maxAmount {

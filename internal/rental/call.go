@@ -147,7 +147,7 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
 	if err := decodeSuccess(resp, req.wantID, out); err != nil {
 		e := current.invalidResponse(resp, err)
-		if object, ok := out.(interface{ identity() string }); ok && object.identity() != "" {
+		if object, ok := out.(identified); ok && object.identity() != "" {
 			e.OutcomeUnknown = false
 		}
 		return result, e
@@ -230,7 +230,7 @@ func (c *Client) newHTTPRequest(ctx context.Context, path string, req request) (
 
 // checkID returns an error if a response has another id than the requested one.
 func checkID(object any, want string) error {
-	named, ok := object.(interface{ identity() string })
+	named, ok := object.(identified)
 	if want == "" || !ok || named.identity() == want {
 		return nil
 	}

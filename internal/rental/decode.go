@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 )
 
 var (
@@ -14,8 +16,11 @@ var (
 	errNoData     = errors.New("the list has no data field")
 )
 
-// decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing or
-// unreadable; the id cannot. With an error, out contains the fields that could be decoded, and the id if possible.
+// identified is an object with an id.
+type identified interface{ identity() string }
+
+// decode decodes the body of a success into out. Unknown fields are ignored, and optional ones can be missing; the id
+// cannot. With an error, out contains the fields that could be decoded, and the id if possible.
 func decode(body []byte, out any) error {
 	if list, ok := out.(interface{ decode([]byte) error }); ok {
 		return list.decode(body)
@@ -28,9 +33,12 @@ func decode(body []byte, out any) error {
 }
 
 // readIdentity sets the id of an object from a body that cannot be decoded as a whole.
-func readIdentity(object any, body []byte) {
-	if object, ok := object.(interface{ readIdentity([]byte) }); ok {
-		object.readIdentity(body)
+func readIdentity(out any, body []byte) {
+	if object, ok := out.(identified); ok && object.identity() == "" {
+		identity, err := json.Marshal(map[string]string{"id": firstText(body, "id"), "slug": firstText(body, "slug")})
+		if err == nil {
+			_ = json.Unmarshal(identity, out) //nolint:errcheck // best effort
+		}
 	}
 }
 
@@ -44,14 +52,62 @@ func decodeObject(body []byte, out any) error {
 	if err := unmarshal(body, out); err != nil {
 		return unmarshalError(err)
 	}
-	if object, ok := out.(interface{ identity() string }); ok && object.identity() == "" {
+	if object, ok := out.(identified); ok && object.identity() == "" {
 		return errNoIdentity
-	}
-	if object, ok := out.(interface{ secret() string }); ok && object.secret() == "" {
-		return errNoSecret
 	}
 	if object, ok := out.(interface{ validate() error }); ok {
 		return object.validate()
+	}
+	return nil
+}
+
+// unmarshal decodes one object. encoding/json refuses a whole number such as 60.0 for an integer, which JSON does not
+// distinguish from 60. So an object that it refuses is decoded again with another spelling of its numbers.
+func unmarshal(body []byte, out any) error {
+	err := json.Unmarshal(body, out)
+	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); !wrongType {
+		return err
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
+	if body, err = json.Marshal(wholeNumbers(value)); err != nil {
+		return err
+	}
+	return json.Unmarshal(body, out)
+}
+
+// maxWhole is the highest number up to which every whole number has its own float64.
+const maxWhole = 1 << 53
+
+// wholeNumbers replaces the whole numbers with a fraction or an exponent in a JSON value.
+func wholeNumbers(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		number, err := value.Float64()
+		whole := err == nil && number == math.Trunc(number) && math.Abs(number) < maxWhole
+		if whole && strings.ContainsAny(value.String(), ".eE") {
+			return int64(number)
+		}
+	case []any:
+		for i := range value {
+			value[i] = wholeNumbers(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = wholeNumbers(value[name])
+		}
+	}
+	return value
+}
+
+// checkSecret returns an error for a missing secret.
+func checkSecret(secret string) error {
+	if secret == "" {
+		return errNoSecret
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type DeviceCode struct {
 	NotPrinted
 }
 
-func (d DeviceCode) secret() string { return d.DeviceCode }
+func (d DeviceCode) validate() error { return checkSecret(d.DeviceCode) }
 
 // DeviceToken is the API key of an approved login. The API returns it only once.
 type DeviceToken struct {
@@ -30,7 +30,7 @@ type DeviceTokenUser struct {
 	Email string `json:"email"`
 }
 
-func (d DeviceToken) secret() string { return d.APIKey }
+func (d DeviceToken) validate() error { return checkSecret(d.APIKey) }
 
 // CreateDeviceCode starts a login. Public. The approval page shows clientName, which has up to 60 characters and is not
 // sent if it is empty. Retries are harmless: a code that is not confirmed expires.

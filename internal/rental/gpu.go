@@ -18,10 +18,6 @@ type GPUModel struct {
 
 func (m GPUModel) identity() string { return m.Slug }
 
-func (GPUModel) required() []string {
-	return []string{"slug", "name", "from_kop_h", "from_interruptible_kop_h"}
-}
-
 func (m GPUModel) validate() error {
 	for _, price := range []*int64{m.FromKopH, m.FromInterruptibleKopH} {
 		if price == nil {

@@ -151,7 +151,7 @@ func TestResponse_InvalidPrices(t *testing.T) {
 		},
 		{
 			func() any { return new(Instance) }, `{"id":"a","price":{"%s":%s}}`,
-			[]string{"running_kop_h", "stopped_kop_h"}, false, // an unreadable price of traffic counts as omitted
+			[]string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}, false,
 		},
 		{
 			func() any { return new(GPUModel) }, `{"slug":"a","%s":%s}`,

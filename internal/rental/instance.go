@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -77,16 +76,6 @@ type Instance struct {
 }
 
 func (i Instance) identity() string { return i.ID }
-
-// required are the required fields of the API document: see dropUnreadable. Where the document does not distinguish,
-// they are those that money depends on, and by which an object is found.
-func (Instance) required() []string {
-	return []string{
-		"id", "status", "type", "gpu.slug", "gpu.name", "gpu.count", "price.running_kop_h", "price.stopped_kop_h",
-	}
-}
-
-func (i *Instance) readIdentity(body []byte) { i.ID = cmp.Or(i.ID, firstText(body, "id")) }
 
 func (i Instance) validate() error {
 	return checkPrices(i.Price.RunningKopH, i.Price.StoppedKopH, i.Price.TrafficKopGB)

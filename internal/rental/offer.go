@@ -77,10 +77,6 @@ type OfferPrice struct {
 
 func (o Offer) identity() string { return o.ID }
 
-func (Offer) required() []string {
-	return []string{"id", "available", "gpu.slug", "gpu.name", "gpu.count", "gpu.vram_gb", "price"}
-}
-
 // UnmarshalJSON implements json.Unmarshaler. It sets an invalid price for an offer without one, so that validate
 // rejects it: with price 0 it would look free.
 func (o *Offer) UnmarshalJSON(data []byte) error {

@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -20,10 +19,6 @@ type SSHKey struct {
 }
 
 func (k SSHKey) identity() string { return k.ID }
-
-func (SSHKey) required() []string { return []string{"id", "name", "fingerprint"} }
-
-func (k *SSHKey) readIdentity(body []byte) { k.ID = cmp.Or(k.ID, firstText(body, "id")) }
 
 // SSHKeyCreate contains the fields of a new public key.
 type SSHKeyCreate struct {

@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -46,10 +45,6 @@ type Template struct {
 }
 
 func (t Template) identity() string { return t.Slug }
-
-func (Template) required() []string { return []string{"slug", "name"} }
-
-func (t *Template) readIdentity(body []byte) { t.Slug = cmp.Or(t.Slug, firstText(body, "slug")) }
 
 // TemplateCreate contains the fields of a new template. Name and Image are required. A zero field is not sent, and the
 // API uses its default.
