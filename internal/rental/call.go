@@ -41,10 +41,9 @@ type request struct {
 	scope          string // scope that the API key needs; empty for none
 	idempotency    idempotency
 	idempotencyKey string
-	secrets        []string // parts of the body that no error may contain, in addition to the API key
-	wantID         string   // id that the response must have; empty for any
-	success        []int    // documented success statuses; nil: 200
-	urgent         bool     // does not wait for the rate limit
+	wantID         string // id that the response must have; empty for any
+	success        []int  // documented success statuses; nil: 200
+	urgent         bool   // does not wait for the rate limit
 }
 
 // Documented success statuses other than 200.
@@ -124,8 +123,8 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 		req.success = []int{http.StatusOK}
 	}
 	current := &call{
-		request: req, escapedPath: path, mask: append(mask{c.apiKey}, req.secrets...), requestTimeout: c.requestTimeout,
-		single: c.single,
+		request: req, escapedPath: path, mask: newMask(append(textsOf(req.body), c.apiKey)...),
+		requestTimeout: c.requestTimeout, single: c.single,
 	}
 	ctx = context.WithValue(ctx, callKey{}, current)
 	httpRequest, err := c.newHTTPRequest(ctx, path, req)

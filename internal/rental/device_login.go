@@ -52,6 +52,6 @@ func (c *Client) CreateDeviceToken(ctx context.Context, deviceCode string) (Devi
 	}{deviceCode}
 	return fetch[DeviceToken](ctx, c, request{
 		method: http.MethodPost, path: []string{"auth", "device", "token"}, auth: authNone, body: body,
-		idempotency: notIdempotent, secrets: []string{deviceCode},
+		idempotency: notIdempotent,
 	})
 }

@@ -48,7 +48,7 @@ func parseErrorBody(body []byte) (code, message string, details map[string]any) 
 // requestError returns the error of a call that sends no request.
 func (c *Client) requestError(req request, cause error) *Error {
 	return &Error{
-		Method: req.method, Path: mask{c.apiKey}.printable("/"+strings.Join(req.path, "/"), maxMessage), Scope: req.scope,
+		Method: req.method, Path: newMask(c.apiKey).printable("/"+strings.Join(req.path, "/"), maxMessage), Scope: req.scope,
 		Message: cause.Error(), Err: cause,
 	}
 }
@@ -90,13 +90,12 @@ func (c *call) apiError(resp *http.Response) *Error {
 	}
 	body := bodyOf(resp)
 	code, message, details := parseErrorBody(body.data)
-	sent := textsOf(c.body)
-	e.Message = c.printable(sent, message)
+	e.Message = c.mask.printable(message, maxMessage)
 	if e.Foreign = statusOfCode[code] != resp.StatusCode; !e.Foreign {
 		e.Code = code
 	}
 	if len(details) > 0 {
-		e.Details, _ = c.sanitizeDetails(sent, details).(map[string]any)
+		e.Details, _ = c.sanitizeDetails(details).(map[string]any)
 	}
 	if e.RequestID == "" {
 		e.RequestID, _ = e.Details["request_id"].(string)
@@ -124,29 +123,23 @@ func (c *call) invalidResponse(resp *http.Response, cause error) *Error {
 	return e
 }
 
-// printable sanitizes a text of the API and hides what the request has sent. It hides before it shortens, because a
-// part would not be recognized.
-func (c *call) printable(sent sentTexts, text string) string {
-	return shorten(sent.hide(c.mask.printable(text, len(text))), maxMessage)
-}
-
-// sanitizeDetails is printable for all texts and numbers of the details.
-func (c *call) sanitizeDetails(sent sentTexts, value any) any {
+// sanitizeDetails is mask.printable for all texts and numbers of the details.
+func (c *call) sanitizeDetails(value any) any {
 	switch value := value.(type) {
 	case string:
-		return c.printable(sent, value)
+		return c.mask.printable(value, maxMessage)
 	case json.Number:
-		if text := value.String(); c.printable(sent, text) != text {
+		if text := value.String(); c.mask.printable(text, maxMessage) != text {
 			return hidden
 		}
 	case []any:
 		for i := range value {
-			value[i] = c.sanitizeDetails(sent, value[i])
+			value[i] = c.sanitizeDetails(value[i])
 		}
 	case map[string]any:
 		sanitized := make(map[string]any, len(value))
 		for name, item := range value {
-			sanitized[c.printable(sent, name)] = c.sanitizeDetails(sent, item)
+			sanitized[c.mask.printable(name, maxMessage)] = c.sanitizeDetails(item)
 		}
 		return sanitized
 	}

@@ -128,7 +128,7 @@ func TestDetails(t *testing.T) {
 
 // The path of a request contains an id of any length, and the error contains the path.
 func TestError_BoundsThePath(t *testing.T) {
-	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: mask{canary}}
+	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: newMask(canary)}
 	transport := &scriptedTransport{replies: []reply{{status: http.StatusNotFound, body: errorJSON("not_found")}}}
 	resp, err := transport.RoundTrip(nil)
 	if err != nil {
@@ -154,7 +154,7 @@ func FuzzErrorBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		status = 400 + (status%200+200)%200
-		c := &call{escapedPath: "/x", mask: mask{canary}}
+		c := &call{escapedPath: "/x", mask: newMask(canary)}
 		resp, err := (&scriptedTransport{replies: []reply{{status: status, body: body}}}).RoundTrip(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 				yield(none, err)
 				return
 			}
-			options.reportSkipped(mask{c.apiKey}, current.skipped)
+			options.reportSkipped(newMask(c.apiKey), current.skipped)
 			for _, item := range current.items {
 				if !yield(item, nil) {
 					return

@@ -1,42 +1,15 @@
 package rental
 
 import (
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// NotPrinted is embedded in types with a secret, so that no verb of fmt prints it.
-type NotPrinted struct{}
-
-// Format implements fmt.Formatter.
-func (NotPrinted) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, hidden) }
-
-// mask is a set of secrets to hide in texts.
-type mask []string
-
-// apply replaces every secret. It ignores texts of less than 8 bytes, which are not secrets but occur in messages.
-func (m mask) apply(s string) string {
-	for _, secret := range m {
-		if len(secret) >= 8 {
-			s = strings.ReplaceAll(s, secret, hidden)
-		}
-	}
-	return s
-}
-
 // terminalEscape matches ANSI control sequences and operating-system commands, which could rewrite the user's screen.
 var terminalEscape = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` + // CSI
 	`(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b.`) // OSC, others
-
-// printable masks and sanitizes a text. It masks twice, because removed characters can separate the parts of a secret,
-// or contain its beginning. It shortens the text last, because half a secret would not be recognized.
-func (m mask) printable(s string, limit int) string {
-	return shorten(m.apply(sanitize(m.apply(s))), limit)
-}
 
 // Printable sanitizes a text of the API for one line of output. It removes control and direction characters and cuts
 // the text after limit runes.

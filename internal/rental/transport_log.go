@@ -18,7 +18,7 @@ func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := callFrom(req.Context())
 	fields := map[string]any{
 		"method":      req.Method,
-		"path":        call.mask.apply(req.URL.EscapedPath()),
+		"path":        call.mask.printable(req.URL.EscapedPath(), maxMessage),
 		"attempt":     call.attempt,
 		"duration_ms": time.Since(start).Milliseconds(),
 	}
