@@ -1,9 +1,7 @@
 package rental
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,13 +52,15 @@ type Error struct {
 	Path   string // below the base URL, escaped
 	Scope  string // scope that the API key needs, for example user:read; empty for none
 
-	Status    int            // HTTP status; 0 if there is no complete response, see Err
-	Code      string         // code of the API; empty if Foreign
-	Foreign   bool           // the response does not come from the API: status and code are not a documented pair
-	Message   string         // for users, in Config.Language
-	Details   map[string]any // details of the API; numbers are json.Number
-	RequestID string         // for the support of the API; empty if unknown
-	Attempts  int            // HTTP attempts; 0 if no request was sent
+	Status    int     // HTTP status; 0 if there is no complete response, see Err
+	Code      string  // code of the API; empty if Foreign
+	Foreign   bool    // the response does not come from the API: status and code are not a documented pair
+	Message   string  // for users, in Config.Language
+	Reason    string  // details.reason, for example ReasonEmailNotVerified
+	ShortKop  int64   // details.short_kop: how many kopecks are missing; 0 if unknown
+	Issues    []Issue // details.issues of a 422
+	RequestID string  // for the support of the API; empty if unknown
+	Attempts  int     // HTTP attempts; 0 if no request was sent
 
 	// RetryAt is when the API accepts requests again, by the local clock. Zero if the response has no Retry-After.
 	RetryAt time.Time
@@ -102,74 +102,14 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// Unwrap returns Err, so that errors.Is finds context.Canceled.
-func (e *Error) Unwrap() error { return e.Err }
-
 // Issue is one problem of a validation error.
 type Issue struct {
 	Field   string // dotted path of the invalid field, for example env.HOME; may be empty
 	Message string
 }
 
-// Reason returns details.reason, or "".
-func (e *Error) Reason() string {
-	reason, _ := e.Details["reason"].(string)
-	return reason
-}
-
-// ShortKop returns details.short_kop: how many kopecks are missing.
-func (e *Error) ShortKop() (int64, bool) {
-	number, _ := e.Details["short_kop"].(json.Number)
-	kop, err := number.Int64()
-	return kop, err == nil
-}
-
-// Issues returns details.issues of a 422. The API document does not define the entries. An object with field (or path)
-// and message is read as such; the message of any other entry is its JSON.
-func (e *Error) Issues() []Issue {
-	entries, ok := e.Details["issues"].([]any)
-	if !ok && e.Details["issues"] != nil {
-		entries = []any{e.Details["issues"]}
-	}
-	var issues []Issue
-	for _, entry := range entries {
-		issues = append(issues, parseIssue(entry))
-	}
-	return issues
-}
-
-func parseIssue(entry any) Issue {
-	if text, ok := entry.(string); ok {
-		return Issue{Message: text}
-	}
-	object, _ := entry.(map[string]any)
-	if message, ok := object["message"].(string); ok {
-		return Issue{Field: cmp.Or(dottedPath(object["field"]), dottedPath(object["path"])), Message: message}
-	}
-	text, err := json.Marshal(entry)
-	if err != nil {
-		return Issue{}
-	}
-	return Issue{Message: string(text)}
-}
-
-// dottedPath joins a list of names and indices. A text is a path already.
-func dottedPath(value any) string {
-	elements, ok := value.([]any)
-	if !ok {
-		elements = []any{value}
-	}
-	var path []string
-	for _, element := range elements {
-		switch element := element.(type) {
-		case string:
-			path = append(path, element)
-		case json.Number:
-			path = append(path, element.String())
-		}
-	}
-	return strings.Join(path, ".")
-}
+// Unwrap returns Err, so that errors.Is finds context.Canceled.
+func (e *Error) Unwrap() error { return e.Err }
 
 // HasCode reports whether err is an Error with this code.
 func HasCode(err error, code string) bool {

@@ -1,7 +1,6 @@
 package rental
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,30 +18,62 @@ const (
 	maxRequestID = 128
 )
 
-// errorBody is the body of every error of the API.
+// errorBody is an error of the API. Its texts are not sanitized.
 type errorBody struct {
-	Error *struct {
-		Code    string          `json:"code"`
-		Message string          `json:"message"`
-		Details json.RawMessage `json:"details"`
-	} `json:"error"`
+	Code    string       `json:"code"`
+	Message string       `json:"message"`
+	Details errorDetails `json:"details"`
 }
 
-// parseErrorBody returns the fields of an error of the API, not sanitized. They are zero if the body is not one.
-// Details that are not an object are ignored.
-func parseErrorBody(body []byte) (code, message string, details map[string]any) {
-	var parsed errorBody
+type errorDetails struct {
+	Reason    string `json:"reason"`
+	RequestID string `json:"request_id"`
+	ShortKop  int64  `json:"short_kop"`
+	Issues    any    `json:"issues"`
+}
+
+// parseErrorBody returns an error of the API. It is zero if the body is none. A field of a wrong type counts as
+// omitted: encoding/json decodes the others.
+func parseErrorBody(body []byte) errorBody {
+	var parsed struct {
+		Error errorBody `json:"error"`
+	}
 	err := json.Unmarshal(body, &parsed)
-	// After a field of a wrong type, encoding/json still decodes the others.
-	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType || parsed.Error == nil {
-		return "", "", nil
+	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType {
+		return errorBody{}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(parsed.Error.Details))
-	decoder.UseNumber()
-	if err := decoder.Decode(&details); err != nil {
-		details = nil
+	return parsed.Error
+}
+
+// parseIssues returns the issues of a validation error. The API document does not define the entries. An object with
+// field (or path) and message is read as such; any other entry is a message.
+func parseIssues(value any) (issues []Issue) {
+	entries, ok := value.([]any)
+	if !ok && value != nil {
+		entries = []any{value}
 	}
-	return parsed.Error.Code, parsed.Error.Message, details
+	for _, entry := range entries {
+		issue := Issue{Message: fmt.Sprint(entry)}
+		object, _ := entry.(map[string]any)
+		if message, ok := object["message"].(string); ok {
+			issue = Issue{cmp.Or(dottedPath(object["field"]), dottedPath(object["path"])), message}
+		}
+		issues = append(issues, issue)
+	}
+	return issues
+}
+
+// dottedPath joins a list of names and indices. A text is a path already.
+func dottedPath(value any) string {
+	elements, ok := value.([]any)
+	if !ok && value != nil {
+		elements = []any{value}
+	}
+	var path []string
+	for _, element := range elements {
+		path = append(path, fmt.Sprint(element))
+	}
+	return strings.Join(path, ".")
 }
 
 // requestError returns the error of a call that sends no request.
@@ -89,16 +120,17 @@ func (c *call) apiError(resp *http.Response) *Error {
 		e.RetryAt = now.Add(wait)
 	}
 	body := bodyOf(resp)
-	code, message, details := parseErrorBody(body.data)
-	e.Message = c.mask.printable(message, maxMessage)
-	if e.Foreign = statusOfCode[code] != resp.StatusCode; !e.Foreign {
-		e.Code = code
+	parsed := parseErrorBody(body.data)
+	if e.Foreign = statusOfCode[parsed.Code] != resp.StatusCode; !e.Foreign {
+		e.Code = parsed.Code
 	}
-	if len(details) > 0 {
-		e.Details, _ = c.sanitizeDetails(details).(map[string]any)
-	}
-	if e.RequestID == "" {
-		e.RequestID, _ = e.Details["request_id"].(string)
+	e.Message = c.mask.printable(parsed.Message, maxMessage)
+	e.RequestID = cmp.Or(e.RequestID, c.mask.printable(parsed.Details.RequestID, maxRequestID))
+	e.Reason, e.ShortKop = c.mask.printable(parsed.Details.Reason, maxCode), parsed.Details.ShortKop
+	for _, issue := range parseIssues(parsed.Details.Issues) {
+		e.Issues = append(e.Issues, Issue{
+			Field: c.mask.printable(issue.Field, maxMessage), Message: c.mask.printable(issue.Message, maxMessage),
+		})
 	}
 	switch {
 	case resp.StatusCode/100 == 3:
@@ -121,29 +153,6 @@ func (c *call) invalidResponse(resp *http.Response, cause error) *Error {
 	e.Message, e.Err = c.mask.printable(cause.Error(), maxMessage), maskedError{cause, c.mask}
 	e.OutcomeUnknown = c.idempotency != idempotent
 	return e
-}
-
-// sanitizeDetails is mask.printable for all texts and numbers of the details.
-func (c *call) sanitizeDetails(value any) any {
-	switch value := value.(type) {
-	case string:
-		return c.mask.printable(value, maxMessage)
-	case json.Number:
-		if text := value.String(); c.mask.printable(text, maxMessage) != text {
-			return hidden
-		}
-	case []any:
-		for i := range value {
-			value[i] = c.sanitizeDetails(value[i])
-		}
-	case map[string]any:
-		sanitized := make(map[string]any, len(value))
-		for name, item := range value {
-			sanitized[c.mask.printable(name, maxMessage)] = c.sanitizeDetails(item)
-		}
-		return sanitized
-	}
-	return value
 }
 
 func redirectTarget(resp *http.Response, m mask) string {

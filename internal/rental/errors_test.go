@@ -98,29 +98,28 @@ func TestDetails(t *testing.T) {
 	}
 	kops := map[string]int64{
 		`{"short_kop":123456789012345678}`: 123456789012345678,
-		`{"short_kop":"5"}`:                -1, `{"short_kop":1.5}`: -1, `{}`: -1, `null`: -1,
+		`{"short_kop":"5"}`:                0, `{"short_kop":1.5}`: 0, `{}`: 0, `null`: 0,
 	}
 	for text, want := range kops {
-		if got, ok := details(text).ShortKop(); ok != (want >= 0) || ok && got != want {
-			t.Errorf("%s: %d, %t", text, got, ok)
+		if got := details(text).ShortKop; got != want {
+			t.Errorf("%s: %d", text, got)
 		}
 	}
-	if got := details(`{"reason":"email_not_verified"}`).Reason(); got != ReasonEmailNotVerified {
+	if got := details(`{"reason":"email_not_verified"}`).Reason; got != ReasonEmailNotVerified {
 		t.Errorf("reason %q", got)
 	}
 	issues := map[string][]Issue{
 		`{"issues":[{"field":"disk_gb","message":"too small"}]}`:                {{"disk_gb", "too small"}},
 		`{"issues":[{"path":["ports",0],"message":"no"}]}`:                      {{"ports.0", "no"}},
 		`{"issues":[{"path":"env.HOME","message":"no"},{"message":"invalid"}]}`: {{"env.HOME", "no"}, {"", "invalid"}},
-		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`: {{"", "a"}, {"", "7"}, {"",
-			`{"loc":["name"],"msg":"b"}`}},
-		`{"issues":{"name":["short"]}}`: {{"", `{"name":["short"]}`}},
-		`{"issues":"all invalid"}`:      {{"", "all invalid"}},
-		`{"issues":[]}`:                 nil,
-		`{}`:                            nil,
+		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`:                         {{"", "a"}, {"", "7"}, {"", "map[loc:[name] msg:b]"}},
+		`{"issues":{"name":["short"]}}`:                                         {{"", "map[name:[short]]"}},
+		`{"issues":"all invalid"}`:                                              {{"", "all invalid"}},
+		`{"issues":[]}`:                                                         nil,
+		`{}`:                                                                    nil,
 	}
 	for text, want := range issues {
-		if diff := cmp.Diff(want, details(text).Issues()); diff != "" {
+		if diff := cmp.Diff(want, details(text).Issues); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
@@ -161,9 +160,8 @@ func FuzzErrorBody(f *testing.F) {
 		}
 		resp.Body = newBuffered([]byte(body), nil)
 		e := c.apiError(resp)
-		e.ShortKop()
-		texts := []string{e.Error(), e.Code, e.Message, e.Reason(), e.RequestID}
-		for _, issue := range e.Issues() {
+		texts := []string{e.Error(), e.Code, e.Message, e.Reason, e.RequestID}
+		for _, issue := range e.Issues {
 			texts = append(texts, issue.Field, issue.Message)
 		}
 		for _, text := range texts {

@@ -80,8 +80,7 @@ func (c *call) isAnswer(resp *http.Response) bool {
 
 // isAPIError reports whether a response is a documented error of the API.
 func isAPIError(resp *http.Response) bool {
-	code, _, _ := parseErrorBody(bodyOf(resp).data)
-	return statusOfCode[code] == resp.StatusCode
+	return statusOfCode[parseErrorBody(bodyOf(resp).data).Code] == resp.StatusCode
 }
 
 // retryAfter parses a Retry-After header: seconds or a date. A date in the past is zero. ok is false if the header is

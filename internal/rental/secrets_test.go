@@ -73,12 +73,7 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 				})
 				if err := do(t.Context(), client); err != nil {
 					e := asError(t, err)
-					details, jsonErr := json.Marshal(e.Details)
-					if jsonErr != nil {
-						t.Error(jsonErr)
-					}
-					fmt.Fprintf(&out, "%v %+v %s %s %s %v %s %v",
-						err, err, e.Path, details, e.Reason(), e.Issues(), e.RequestID, e.Err)
+					fmt.Fprintf(&out, "%v %+v %s %s %v %s %v", err, err, e.Path, e.Reason, e.Issues, e.RequestID, e.Err)
 				} else if failure.status != http.StatusOK || !withoutBody[id] {
 					t.Error("no error")
 				}

@@ -38,8 +38,7 @@ func (l logLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	add("rate_remaining", resp.Header.Get("X-RateLimit-Remaining"))
 	add("retry_after", resp.Header.Get("Retry-After"))
 	if resp.StatusCode >= 400 {
-		code, _, _ := parseErrorBody(bodyOf(resp).data)
-		add("error_code", code)
+		add("error_code", parseErrorBody(bodyOf(resp).data).Code)
 	}
 	l.log(req.Context(), "API request", fields)
 	return resp, nil

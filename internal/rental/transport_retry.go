@@ -143,8 +143,8 @@ func failure(resp *http.Response, err error) error {
 	if err != nil {
 		return err
 	}
-	if code, _, _ := parseErrorBody(bodyOf(resp).data); statusOfCode[code] == resp.StatusCode {
-		text := fmt.Sprintf("%d %s", resp.StatusCode, code)
+	if isAPIError(resp) {
+		text := fmt.Sprintf("%d %s", resp.StatusCode, parseErrorBody(bodyOf(resp).data).Code)
 		if id := resp.Header.Get("X-Request-Id"); id != "" {
 			text += fmt.Sprintf(" (request id %.*s)", maxRequestID, id)
 		}

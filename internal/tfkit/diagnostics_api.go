@@ -31,7 +31,7 @@ func AddAPIErrorAdvising(diags *diag.Diagnostics, summary, nextStep Text, err er
 		AddError(diags, summary, detail)
 		return
 	}
-	issues := apiErr.Issues()
+	issues := apiErr.Issues
 	var others Text
 	for _, issue := range issues[:min(len(issues), maxIssues)] {
 		message := Text(rental.Printable(issue.Message, maxIssue))
@@ -55,7 +55,7 @@ func FieldErrors(err error) (text Text) {
 	if !ok {
 		return ""
 	}
-	issues := apiErr.Issues()
+	issues := apiErr.Issues
 	for _, issue := range issues[:min(len(issues), maxIssues)] {
 		text += Textf("; %s: %s", issue.Field, issue.Message)
 	}
@@ -75,8 +75,8 @@ func explain(err error, nextStep Text) Text {
 		return noResponse(err, nextStep)
 	}
 	detail := Textf("%s", err)
-	if short, ok := apiErr.ShortKop(); ok {
-		detail += Textf("\nMissing: %s.", Rubles(short))
+	if apiErr.ShortKop != 0 {
+		detail += Textf("\nMissing: %s.", Rubles(apiErr.ShortKop))
 	}
 	return detail + "\n\n" + cmp.Or(nextStep, adviceFor(apiErr))
 }
@@ -142,7 +142,7 @@ func adviceFor(err *rental.Error) Text {
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
 			"console or choose a cheaper server, then run again. Nothing was rented or started."
 	case rental.CodeForbidden:
-		if err.Reason() == rental.ReasonEmailNotVerified {
+		if err.Reason == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
 		return Textf("The API key lacks the scope %s, or the account is blocked. The key comes from %s. Create a key with "+

@@ -2,7 +2,6 @@ package tfkit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,12 +26,12 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		},
 		"funds": {
 			&rental.Error{
-				Status: 402, Code: rental.CodeInsufficientFunds, Details: map[string]any{"short_kop": json.Number("123456")},
+				Status: 402, Code: rental.CodeInsufficientFunds, ShortKop: 123456,
 			},
 			[]string{"1,234.56\u00a0₽", "Top up", "Nothing was rented"},
 		},
 		"email": {
-			&rental.Error{Status: 403, Code: rental.CodeForbidden, Details: map[string]any{"reason": "email_not_verified"}},
+			&rental.Error{Status: 403, Code: rental.CodeForbidden, Reason: rental.ReasonEmailNotVerified},
 			[]string{"Confirm", "e-mail"},
 		},
 		"scope": {
@@ -140,11 +139,11 @@ func TestAddAPIError_AttributeIssues(t *testing.T) {
 		Status:  422,
 		Code:    rental.CodeValidation,
 		Message: "Invalid input",
-		Details: map[string]any{"issues": []any{
-			map[string]any{"field": "disk_gb", "message": "too small"},
-			map[string]any{"field": "ports[3]", "message": "too high"},
-			map[string]any{"field": "onstart", "message": "not supported"},
-		}},
+		Issues: []rental.Issue{
+			{Field: "disk_gb", Message: "too small"},
+			{Field: "ports[3]", Message: "too high"},
+			{Field: "onstart", Message: "not supported"},
+		},
 	}
 	var diags diag.Diagnostics
 	AddAPIError(&diags, "create instance", err, "disk_gb", "ports")

@@ -54,9 +54,9 @@ func TestImportBlock_OnlyForSafeIDs(t *testing.T) {
 
 // A response can contain thousands of fields, each with thousands of messages.
 func TestAddAPIError_BoundsItsTexts(t *testing.T) {
-	var issues []any
+	var issues []rental.Issue
 	for range 4000 {
-		issues = append(issues, map[string]any{"field": untrusted, "message": []any{untrusted, untrusted}})
+		issues = append(issues, rental.Issue{Field: untrusted, Message: untrusted + untrusted})
 	}
 	long := strings.Repeat("z", 1000) // the length to which the client shortens texts
 	err := &rental.Error{
@@ -64,7 +64,7 @@ func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 		Code:    rental.CodeValidation,
 		Message: long,
 		Path:    long,
-		Details: map[string]any{"issues": issues},
+		Issues:  issues,
 	}
 	var diags diag.Diagnostics
 	AddAPIError(&diags, Textf("read instance %s", untrusted), err, "name")
