@@ -107,7 +107,6 @@ func (p *gpurentProvider) newMeta(config model, diags *diag.Diagnostics) *tfkit.
 		UserAgent:      "terraform-provider-gpurent/" + p.version,
 		RequestTimeout: duration(config.RequestTimeout, rental.DefaultRequestTimeout),
 		MaxRetries:     retries(config.MaxRetries),
-		Budgets:        &p.process.budgets,
 		Log:            logRequest,
 	})
 	if err != nil {

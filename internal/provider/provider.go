@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -33,7 +32,6 @@ type gpurentProvider struct {
 
 // process is the state that all provider configurations of a process share.
 type process struct {
-	budgets rental.Budgets
 	cleanup tfkit.Cleanup
 }
 

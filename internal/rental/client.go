@@ -62,9 +62,6 @@ type Config struct {
 	// concurrent use.
 	Log func(ctx context.Context, message string, fields map[string]any)
 
-	// Budgets are the rate limits to respect, shared with other clients of the process. Nil: not shared.
-	Budgets *Budgets
-
 	// Transport performs HTTP requests. Nil: a clone of http.DefaultTransport, tuned for many parallel calls to one
 	// host.
 	Transport http.RoundTripper
@@ -128,7 +125,6 @@ func (c Config) withDefaults(base *url.URL) Config {
 	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
 	c.MaxRetries = cmp.Or(c.MaxRetries, DefaultMaxRetries)
-	c.Budgets = cmp.Or(c.Budgets, &Budgets{})
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	if c.Transport == nil {
 		c.Transport = newHTTPTransport(base)

@@ -34,8 +34,8 @@ func newTransport(config Config, reach *reachability) http.RoundTripper {
 	layers = reachabilityLayer{next: layers, reachability: reach}
 	layers = &rateLimitLayer{
 		next:       layers,
-		withKey:    config.Budgets.limiter(limiterKey{config.BaseURL, config.APIKey}),
-		withoutKey: config.Budgets.limiter(limiterKey{config.BaseURL, ""}),
+		withKey:    newLimiter(limitPerKey),
+		withoutKey: newLimiter(limitPerAddress),
 		log:        config.Log,
 		reach:      reach,
 	}

@@ -3,7 +3,6 @@ package rental
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -12,22 +11,6 @@ const (
 	limitPerKey     = 120
 	limitPerAddress = 60
 )
-
-// Budgets are the rate limits that the clients of a process share: one for each API key and base URL, and one for all
-// requests without a key. The zero value is ready for use.
-type Budgets struct{ limiters sync.Map }
-
-// limiterKey identifies a rate limit. The API key is empty for requests without one.
-type limiterKey struct{ baseURL, apiKey string }
-
-func (b *Budgets) limiter(key limiterKey) *limiter {
-	perMinute := limitPerKey
-	if key.apiKey == "" {
-		perMinute = limitPerAddress
-	}
-	found, _ := b.limiters.LoadOrStore(key, newLimiter(perMinute))
-	return found.(*limiter)
-}
 
 // rateLimitLayer delays requests as the rate limit requires. The API counts requests with and without a key separately.
 type rateLimitLayer struct {
