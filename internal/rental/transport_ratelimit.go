@@ -49,7 +49,7 @@ func (l *rateLimitLayer) wait(limiter *limiter, req *http.Request) error {
 		})
 		defer timer.Stop()
 	}
-	limited, stop := l.reach.limit(ctx, leastTime)
+	limited, stop := l.reach.limit(ctx)
 	defer stop()
 	return limiter.wait(limited)
 }

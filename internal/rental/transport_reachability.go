@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,27 +10,17 @@ import (
 	"time"
 )
 
-const (
-	// firstAnswerTimeout is how long a client waits for the first answer of the API. It begins with an attempt, and again
-	// with the first one after as long a time without any.
-	firstAnswerTimeout = 10 * time.Second
-
-	// leastTime is what an attempt has at least, and so does its wait for the rate limit, also at the end of
-	// firstAnswerTimeout.
-	leastTime = 2 * time.Second
-)
+// firstAnswerTimeout is how long a client waits for the first answer of the API, from its first attempt.
+const firstAnswerTimeout = 10 * time.Second
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
-// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage. The client gives
-// up when an attempt or a pause ends without an answer after firstAnswerTimeout.
+// none: a network error, a timeout, the page of a proxy and an API that is down are the same outage.
 type reachability struct {
 	baseURL string
 
 	mu       sync.Mutex
 	answered bool
-	lost     bool      // the client has given up
-	active   time.Time // when an attempt began or ended last; zero before the first one
-	deadline time.Time // of the first answer
+	deadline time.Time // of the first answer; zero before the first attempt
 	failure  error     // the end of the last attempt without an answer; nil for none
 }
 
@@ -40,15 +31,11 @@ var errNoResponse = errors.New("no response")
 func (r *reachability) gaveUp() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answered || !r.lost {
+	if r.answered || r.deadline.IsZero() || time.Now().Before(r.deadline) {
 		return nil
 	}
-	failure := r.failure
-	if failure == nil {
-		failure = errNoResponse
-	}
 	return fmt.Errorf("no usable answer from the API at %s so far, within %s, so no more requests are sent: %w",
-		r.baseURL, firstAnswerTimeout, failure)
+		r.baseURL, firstAnswerTimeout, cmp.Or(r.failure, errNoResponse))
 }
 
 func (r *reachability) hasAnswered() bool {
@@ -61,14 +48,8 @@ func (r *reachability) hasAnswered() bool {
 func (r *reachability) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.renew()
-	r.active = time.Now()
-}
-
-// renew starts the timeout with the first attempt, and after a time without any. The caller holds the lock.
-func (r *reachability) renew() {
-	if now := time.Now(); !r.lost && now.Sub(r.active) >= firstAnswerTimeout {
-		r.active, r.deadline = now, now.Add(firstAnswerTimeout)
+	if r.deadline.IsZero() {
+		r.deadline = time.Now().Add(firstAnswerTimeout)
 	}
 }
 
@@ -76,27 +57,21 @@ func (r *reachability) renew() {
 func (r *reachability) end(failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.active = time.Now()
 	r.answered = r.answered || failure == nil
 	r.failure = failure
-	r.lost = r.lost || !r.active.Before(r.deadline)
 }
 
-// limit returns a context that ends when the client gives up, but not before the least time has passed.
-func (r *reachability) limit(ctx context.Context, least time.Duration) (context.Context, context.CancelFunc) {
+// limit returns a context that ends when the client gives up.
+func (r *reachability) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answered || r.active.IsZero() {
+	if r.answered || r.deadline.IsZero() {
 		return ctx, func() {}
 	}
-	r.renew()
-	left := max(time.Until(r.deadline), least)
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(left, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.lost = true; !r.answered {
-			cancel(errNoAnswer(left.Round(time.Second / 10)))
+	timer := time.AfterFunc(time.Until(r.deadline), func() {
+		if r.gaveUp() != nil {
+			cancel(errNoAnswer(firstAnswerTimeout))
 		}
 	})
 	return ctx, func() { timer.Stop(); cancel(nil) }
@@ -116,7 +91,7 @@ func (l reachabilityLayer) RoundTrip(req *http.Request) (*http.Response, error) 
 	l.begin()
 	attempt := req
 	if req.Method == http.MethodGet {
-		ctx, stop := l.limit(req.Context(), leastTime)
+		ctx, stop := l.limit(req.Context())
 		defer stop()
 		attempt = req.WithContext(ctx)
 	}

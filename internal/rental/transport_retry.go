@@ -62,7 +62,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // sleep pauses, at most until the client gives up. It returns the error of ctx.
 func (l retryLayer) sleep(ctx context.Context, pause time.Duration) error {
-	limited, stop := l.reach.limit(ctx, 0)
+	limited, stop := l.reach.limit(ctx)
 	defer stop()
 	_ = backoff.Sleep(limited, pause) //nolint:errcheck // the error of ctx is returned
 	return ctx.Err()
