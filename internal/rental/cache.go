@@ -98,7 +98,6 @@ func newCollection[T any](
 func (c *Cache) OffersWithin(
 	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
 ) ([]Offer, error) {
-	query.PageSize = min(int64(limit), MaxPageSize)
 	key := query.Key()
 	c.mu.Lock()
 	if c.lists[key] == nil {

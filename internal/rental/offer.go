@@ -148,9 +148,6 @@ func (q OfferQuery) values() url.Values {
 func (c *Client) ListOffers(ctx context.Context, query OfferQuery) iter.Seq2[Offer, error] {
 	req := request{path: []string{"offers"}, query: query.values(), auth: authNone}
 	filters := query.clientFilters()
-	if len(filters) > 0 {
-		query.PageSize = MaxPageSize
-	}
 	return func(yield func(Offer, error) bool) {
 		for offer, err := range list[Offer](ctx, c, req, query.ListOptions) {
 			excluded := slices.ContainsFunc(filters, func(f OfferFilter) bool { return !f.Matches(offer) })

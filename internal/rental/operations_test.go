@@ -107,7 +107,7 @@ func operations(t *testing.T) []operation {
 				FromKopH: new(int64(22000))}},
 			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
 		{id: "listOffers", method: "GET", public: true, status: 200, response: onePage(offerJSON), want: []Offer{offer},
-			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=25&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100" +
+			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=200&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100" +
 				"&min_gpus=2&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price" +
 				"&type=interruptible&verified=false",
 			do: func(ctx context.Context, c *Client) (any, error) {
@@ -116,7 +116,7 @@ func operations(t *testing.T) []operation {
 					Country:        []string{"DE", "NL"},
 					MinReliability: new(0.9), MinVRAMGB: new(0.0), MaxPriceKopH: new(int64(0)), Verified: new(false),
 					MinCUDA:   new(12.4),
-					MinDiskGB: new(100.0), MinInetDownMbps: new(500.5), Order: "-price", ListOptions: ListOptions{PageSize: 25},
+					MinDiskGB: new(100.0), MinInetDownMbps: new(500.5), Order: "-price",
 				}))
 			}},
 		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON,

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// MaxPageSize is the maximum page size of the API, and the default.
+// MaxPageSize is the maximum page size of the API, and that of all requests.
 const MaxPageSize = 200
 
 // maxPages limits the time of a list: 2500 pages take 21 minutes at 120 requests per minute.
@@ -34,8 +34,6 @@ func IsListTooLong(err error) bool {
 
 // ListOptions are the options of all lists.
 type ListOptions struct {
-	PageSize int64 // entries per request, 1 to 200; 0 for 200
-
 	// MaxPages is the maximum number of pages. If there are more, the error is IsListTooLong. 0: 2500.
 	MaxPages int
 
@@ -54,7 +52,7 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 		cursor := ""
 		for pages := 1; ; pages++ {
 			pageRequest := req
-			pageRequest.query = pageQuery(req.query, options, cursor)
+			pageRequest.query = pageQuery(req.query, cursor)
 			current, err := fetch[page[T]](ctx, c, pageRequest)
 			if err != nil {
 				yield(none, err)
@@ -91,12 +89,12 @@ func (c *Client) listError(req request, cause error) *Error {
 	return e
 }
 
-func pageQuery(query url.Values, options ListOptions, cursor string) url.Values {
+func pageQuery(query url.Values, cursor string) url.Values {
 	query = maps.Clone(query)
 	if query == nil {
 		query = url.Values{}
 	}
-	query.Set("limit", strconv.FormatInt(cmp.Or(options.PageSize, MaxPageSize), 10))
+	query.Set("limit", strconv.Itoa(MaxPageSize))
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}

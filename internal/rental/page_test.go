@@ -25,14 +25,14 @@ func TestList_Pages(t *testing.T) {
 	client, s := scriptedClient(t, pageOf("c/1+", "a", "b"), pageOf("c2"), pageOf("", "c"))
 	var queries []string
 	s.onRequest = func(req *http.Request) { queries = append(queries, req.URL.RawQuery) }
-	sequence := client.ListSSHKeys(t.Context(), ListOptions{PageSize: 2})
+	sequence := client.ListSSHKeys(t.Context(), ListOptions{})
 	for range 2 { // a sequence can be ranged over again
 		s.count, queries = 0, nil
 		keys, err := collect(sequence)
 		if diff := cmp.Diff([]SSHKey{{ID: "a"}, {ID: "b"}, {ID: "c"}}, keys); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		if diff := cmp.Diff([]string{"limit=2", "cursor=c%2F1%2B&limit=2", "cursor=c2&limit=2"}, queries); diff != "" {
+		if diff := cmp.Diff([]string{"limit=200", "cursor=c%2F1%2B&limit=200", "cursor=c2&limit=200"}, queries); diff != "" {
 			t.Errorf("queries (-want +got):\n%s", diff)
 		}
 	}
