@@ -74,7 +74,7 @@ type Config struct {
 
 // Client is a client of the API. It is safe for concurrent use. Create it with New.
 //
-// A client whose API has not answered within 10 s of its first attempt, or only with 5xx, gives up: calls that wait
+// A client whose API has not answered within 10 s of its first request, or only with 5xx, gives up: calls that wait
 // end, except a write in flight, and further calls fail without a request, unless the write in flight is answered.
 // After the first answer, failed requests are retried as Config states. See IsUnreachable.
 type Client struct {

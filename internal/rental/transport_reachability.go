@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// firstAnswerTimeout is how long a client waits for the first answer of the API, from its first attempt.
+// firstAnswerTimeout is how long a client waits for the first answer of the API, from its first request.
 const firstAnswerTimeout = 10 * time.Second
 
 // reachability records whether the API has answered a client. Only a response of the API is an answer, and a 5xx is
@@ -20,7 +20,7 @@ type reachability struct {
 
 	mu       sync.Mutex
 	answered bool
-	deadline time.Time // of the first answer; zero before the first attempt
+	deadline time.Time // of the first answer; zero before the first request
 	failure  error     // the end of the last attempt without an answer; nil for none
 }
 
@@ -44,15 +44,6 @@ func (r *reachability) hasAnswered() bool {
 	return r.answered
 }
 
-// begin records the begin of an attempt.
-func (r *reachability) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.deadline.IsZero() {
-		r.deadline = time.Now().Add(firstAnswerTimeout)
-	}
-}
-
 // end records the end of an attempt. failure is nil after an answer.
 func (r *reachability) end(failure error) {
 	r.mu.Lock()
@@ -61,12 +52,15 @@ func (r *reachability) end(failure error) {
 	r.failure = failure
 }
 
-// limit returns a context that ends when the client gives up.
+// limit returns a context that ends when the client gives up. The first call of it starts the time.
 func (r *reachability) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answered || r.deadline.IsZero() {
+	if r.answered {
 		return ctx, func() {}
+	}
+	if r.deadline.IsZero() {
+		r.deadline = time.Now().Add(firstAnswerTimeout)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(time.Until(r.deadline), func() {
@@ -88,7 +82,6 @@ func (l reachabilityLayer) RoundTrip(req *http.Request) (*http.Response, error) 
 	if err := l.gaveUp(); err != nil {
 		return nil, err // while the request waited for the rate limit
 	}
-	l.begin()
 	attempt := req
 	if req.Method == http.MethodGet {
 		ctx, stop := l.limit(req.Context())
