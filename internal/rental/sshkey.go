@@ -2,10 +2,8 @@ package rental
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -31,20 +29,14 @@ func (c *Client) ListSSHKeys(ctx context.Context, options ListOptions) iter.Seq2
 	return list[SSHKey](ctx, c, request{path: []string{"ssh-keys"}, scope: ScopeUserRead}, options)
 }
 
-// CreateSSHKey adds a public key. Scope: user:write. A private key is an error and is not sent. The API has no
-// idempotency key for it: after IsOutcomeUnknown, list the keys.
+// CreateSSHKey adds a public key. Scope: user:write. The API has no idempotency key for it: after IsOutcomeUnknown,
+// list the keys.
 func (c *Client) CreateSSHKey(ctx context.Context, key SSHKeyCreate) (SSHKey, error) {
-	req := request{
+	return fetch[SSHKey](ctx, c, request{
 		method: http.MethodPost, path: []string{"ssh-keys"}, scope: ScopeUserWrite, body: key, idempotency: notIdempotent,
 		success: created,
-	}
-	if strings.Contains(key.PublicKey, "PRIVATE KEY") {
-		return SSHKey{}, c.requestError(req, errPrivateKey)
-	}
-	return fetch[SSHKey](ctx, c, req)
+	})
 }
-
-var errPrivateKey = errors.New("this is a private key; only a public key may be sent")
 
 // DeleteSSHKey deletes a key. Existing instances keep it. Scope: user:write.
 func (c *Client) DeleteSSHKey(ctx context.Context, id string) error {
