@@ -19,15 +19,12 @@ func (d DeviceCode) validate() error { return checkSecret(d.DeviceCode) }
 
 // DeviceToken is the API key of an approved login. The API returns it only once.
 type DeviceToken struct {
-	APIKey string          `json:"api_key"` // secret
-	KeyID  string          `json:"key_id"`
-	User   DeviceTokenUser `json:"user"`
+	APIKey string `json:"api_key"` // secret
+	KeyID  string `json:"key_id"`
+	User   struct {
+		Email string `json:"email"`
+	} `json:"user"` // who approved the login
 	NotPrinted
-}
-
-// DeviceTokenUser is the user who approved the login.
-type DeviceTokenUser struct {
-	Email string `json:"email"`
 }
 
 func (d DeviceToken) validate() error { return checkSecret(d.APIKey) }

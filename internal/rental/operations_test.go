@@ -201,8 +201,10 @@ func operations(t *testing.T) []operation {
 		{id: "createDeviceToken", method: "POST", target: "/auth/device/token", public: true, status: 200,
 			body:     `{"device_code":"d"}`,
 			response: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
-			want:     DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: DeviceTokenUser{Email: "a@example.com"}},
-			do:       func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
+			want: DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: struct {
+				Email string `json:"email"`
+			}{"a@example.com"}},
+			do: func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
 	}
 }
 
@@ -333,10 +335,6 @@ func TestInvalidInput_SendsNothing(t *testing.T) {
 		"empty id":    func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, ""); return err },
 		"dot id":      func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "."); return err },
 		"two-dots id": func(ctx context.Context, c *Client) error { return c.DeleteSSHKey(ctx, "..") },
-		"private key": func(ctx context.Context, c *Client) error {
-			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{PublicKey: "-----BEGIN OPENSSH PRIVATE KEY-----"})
-			return err
-		},
 		"cancelled context": func(ctx context.Context, c *Client) error {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
