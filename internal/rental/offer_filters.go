@@ -34,7 +34,7 @@ func (q OfferQuery) apiFilters() []OfferFilter {
 		value := strings.Trim(strings.ReplaceAll(fmt.Sprint(q.NumGPUs), " ", listSeparator), "[]")
 		filters.add("num_gpus", value, func(o Offer) bool { return slices.Contains(q.NumGPUs, o.GPU.Count) })
 	}
-	filters.atLeast("min_gpus", q.MinGPUs, func(o Offer) *int64 { return &o.GPU.Count })
+	addAtLeast(&filters, "min_gpus", q.MinGPUs, func(o Offer) *int64 { return &o.GPU.Count })
 	if len(q.Country) > 0 {
 		filters.add("country", strings.Join(q.Country, listSeparator), func(o Offer) bool {
 			return o.Country != nil && slices.Contains(q.Country, *o.Country)
@@ -61,10 +61,10 @@ func (q OfferQuery) apiFilters() []OfferFilter {
 func (q OfferQuery) clientFilters() []OfferFilter {
 	var filters filterList
 	addAtLeast(&filters, "min_ram_gb", q.MinRAMGB, func(o Offer) *int64 { return o.RAMGB })
-	filters.atLeast("min_cpu_cores", q.MinCPUCores, func(o Offer) *int64 { return o.CPU.Cores })
+	addAtLeast(&filters, "min_cpu_cores", q.MinCPUCores, func(o Offer) *int64 { return o.CPU.Cores })
 	addAtLeast(&filters, "min_inet_up_mbps", q.MinInetUpMbps, func(o Offer) *int64 { return o.Network.UpMbps })
-	filters.atLeast("min_duration_days", q.MinDurationDays, func(o Offer) *int64 { return o.MaxDurationDays })
-	filters.atLeast("min_ports", q.MinPorts, func(o Offer) *int64 { return o.Network.Ports })
+	addAtLeast(&filters, "min_duration_days", q.MinDurationDays, func(o Offer) *int64 { return o.MaxDurationDays })
+	addAtLeast(&filters, "min_ports", q.MinPorts, func(o Offer) *int64 { return o.Network.Ports })
 	addAtLeast(&filters, "min_disk_bw_mbps", q.MinDiskBWMBps, func(o Offer) *int64 { return o.Disk.BWMBps })
 	if len(q.ExcludeCountries) > 0 {
 		filters.add("exclude_countries", strings.Join(q.ExcludeCountries, listSeparator), func(o Offer) bool {
@@ -85,19 +85,13 @@ func (l *filterList) add(name, value string, matches func(Offer) bool) {
 	*l = append(*l, OfferFilter{Name: name, Value: value, Matches: matches})
 }
 
-func (l *filterList) atLeast(name string, minimum *int64, field func(Offer) *int64) {
-	if minimum != nil {
-		addAtLeast(l, name, new(float64(*minimum)), field)
-	}
-}
-
 // addAtLeast adds a filter for a minimum; nil adds none.
-func addAtLeast[T int64 | float64](l *filterList, name string, minimum *float64, field func(Offer) *T) {
+func addAtLeast[M, T int64 | float64](l *filterList, name string, minimum *M, field func(Offer) *T) {
 	if minimum == nil {
 		return
 	}
-	l.add(name, strconv.FormatFloat(*minimum, 'f', -1, 64), func(o Offer) bool {
+	l.add(name, strconv.FormatFloat(float64(*minimum), 'f', -1, 64), func(o Offer) bool {
 		value := field(o)
-		return value != nil && float64(*value) >= *minimum
+		return value != nil && float64(*value) >= float64(*minimum)
 	})
 }
