@@ -2,17 +2,14 @@ package rental
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"sync"
 	"time"
 )
 
-// How long cached results are used. The API refreshes its offers about every minute.
-const (
-	objectsTTL = 30 * time.Second // instances, templates, SSH keys, API keys and GPU models
-	offersTTL  = 30 * time.Second
-	goneTTL    = 5 * time.Second // an offer that is not available
-)
+// cacheTTL is how long cached results are used. The API refreshes its offers about every minute.
+const cacheTTL = 30 * time.Second
 
 // Cache holds what was read of the account and the market for the resources that one configured provider serves.
 type Cache struct {
@@ -27,7 +24,7 @@ type Cache struct {
 	client *Client
 
 	mu     sync.Mutex
-	lists  map[string]*Cached[offerList] // by OfferQuery.Key
+	lists  map[string]*Cached[offerList] // by OfferQuery as JSON
 	seen   map[string]seenOffer          // by id
 	readAt time.Time                     // when Offer last read an offer by its id
 }
@@ -89,7 +86,7 @@ func newCollection[T any](
 	return &Collection[T]{
 		id: id, list: list, lag: lag,
 		writes: func() uint64 { return c.client.Writes(path) },
-		ttl:    objectsTTL,
+		ttl:    cacheTTL,
 	}
 }
 
@@ -98,7 +95,11 @@ func newCollection[T any](
 func (c *Cache) OffersWithin(
 	ctx context.Context, query OfferQuery, limit int, maxAge time.Duration,
 ) ([]Offer, error) {
-	key := query.Key()
+	name, err := json.Marshal(query)
+	if err != nil {
+		return nil, err
+	}
+	key := string(name)
 	c.mu.Lock()
 	if c.lists[key] == nil {
 		c.lists[key] = new(Cached[offerList])
@@ -138,7 +139,7 @@ func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Of
 		return offer, offer.Available, nil
 	}
 	if c.readsList() {
-		if _, err := c.OffersWithin(ctx, OfferQuery{Type: kind}, marketOffers, offersTTL); err != nil {
+		if _, err := c.OffersWithin(ctx, OfferQuery{Type: kind}, marketOffers, cacheTTL); err != nil {
 			return Offer{}, false, err
 		}
 		if offer, found = c.recentOffer(id); found {
@@ -153,7 +154,7 @@ func (c *Cache) Offer(ctx context.Context, id string, kind RentalType) (offer Of
 func (c *Cache) readsList() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.readAt) < offersTTL {
+	if time.Since(c.readAt) < cacheTTL {
 		return true
 	}
 	c.readAt = time.Now()
@@ -193,9 +194,5 @@ func (c *Cache) recentOffer(id string) (Offer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen, found := c.seen[id]
-	ttl := offersTTL
-	if !seen.offer.Available {
-		ttl = goneTTL
-	}
-	return seen.offer, found && time.Since(seen.at) < ttl
+	return seen.offer, found && time.Since(seen.at) < cacheTTL
 }

@@ -167,12 +167,3 @@ func (c *Client) GetOffer(ctx context.Context, id string) (Offer, error) {
 		method: http.MethodGet, path: []string{"offers", id}, auth: authNone, wantID: id,
 	})
 }
-
-// Key returns the same text for all queries that return the same offers. It ignores ListOptions.
-func (q OfferQuery) Key() string {
-	values := q.values()
-	for _, filter := range q.clientFilters() {
-		values.Set(filter.Name, filter.Value)
-	}
-	return values.Encode()
-}
