@@ -27,16 +27,11 @@ type Collection[T any] struct {
 
 	listing Cached[*Listing[T]]
 
-	mu       sync.Mutex
-	alone    readAlone
-	unlisted int // number of reads of objects that the listing lacks
-	created  map[string]createdObject[T]
-}
-
-// readAlone is the last read that requested its object.
-type readAlone struct {
-	at     time.Time
-	writes uint64
+	mu          sync.Mutex
+	alone       time.Time // of the last read that requested its object, after aloneWrites
+	aloneWrites uint64
+	unlisted    int // number of reads of objects that the listing lacks
+	created     map[string]createdObject[T]
 }
 
 // createdObject is an object that this process has created.
@@ -72,13 +67,8 @@ func (l *Listing[T]) Find(id string) (object T, found bool) {
 // skippedError returns why an object cannot be read if it is, or may be, one of the entries that cannot be read.
 func skippedError(skipped []Skipped, id string) error {
 	for _, entry := range skipped {
-		if entry.ID == id {
-			return fmt.Errorf("the list contains it, but it cannot be read: %w", entry.Err)
-		}
-	}
-	for _, entry := range skipped {
-		if entry.ID == "" {
-			return fmt.Errorf("the list contains an entry without an id, which may be it: %w", entry.Err)
+		if entry.ID == id || entry.ID == "" {
+			return fmt.Errorf("the list contains an entry that is it, or may be it, and cannot be read: %w", entry.Err)
 		}
 	}
 	return nil
@@ -183,10 +173,10 @@ func (c *Collection[T]) readsAlone() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.alone.at.IsZero() && c.alone.writes == writes && time.Since(c.alone.at) < c.ttl {
+	if c.aloneWrites == writes && time.Since(c.alone) < c.ttl {
 		return false
 	}
-	c.alone = readAlone{time.Now(), writes}
+	c.alone, c.aloneWrites = time.Now(), writes
 	return true
 }
 

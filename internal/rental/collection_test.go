@@ -42,7 +42,7 @@ func (f *fakeList) collection(single bool) *Collection[object] {
 	c := &Collection[object]{
 		id: func(o object) string { return o.id }, list: f.list,
 		writes: func() uint64 { f.mu.Lock(); defer f.mu.Unlock(); return f.writes },
-		ttl:    objectsTTL,
+		ttl:    cacheTTL,
 	}
 	if single {
 		c.get = f.get
@@ -69,14 +69,16 @@ func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[obje
 		}
 		f.mu.Unlock()
 		pause(ctx)
-		options.reportSkipped(nil, f.skipped)
+		if options.Skipped != nil {
+			*options.Skipped = f.skipped
+		}
 		for i, o := range all {
 			if ctx.Err() != nil {
 				yield(object{}, ctx.Err())
 				return
 			}
 			if options.MaxPages > 0 && i == options.MaxPages*MaxPageSize {
-				yield(object{}, tooLong(options.MaxPages))
+				yield(object{}, errTooLong)
 				return
 			}
 			if !yield(o, nil) {

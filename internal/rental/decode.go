@@ -172,7 +172,7 @@ func (p *page[T]) decode(body []byte) error {
 	for _, entry := range *envelope.Data {
 		var item T
 		if err := decodeObject(entry, &item); err != nil {
-			p.skipped = append(p.skipped, Skipped{ID: firstText(entry, "id", "slug"), Err: err})
+			p.skipped = append(p.skipped, Skipped{ID: Printable(firstText(entry, "id", "slug"), maxRequestID), Err: err})
 			continue
 		}
 		p.items = append(p.items, item)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"net/http"
@@ -18,19 +17,12 @@ const MaxPageSize = 200
 // maxPages limits the time of a list: 2500 pages take 21 minutes at 120 requests per minute.
 const maxPages = 2500
 
-// listTooLong is the cause of the error of a list with too many pages. The entries of the pages before were returned.
-type listTooLong struct{ error }
-
-func tooLong(pages int) listTooLong {
-	return listTooLong{fmt.Errorf("the list is too long: it has more than %d pages", pages)}
-}
+// errTooLong is the cause of the error of a list with too many pages. The entries of the pages before were returned.
+var errTooLong = errors.New("the list is too long: it has more pages than the client reads")
 
 // IsListTooLong reports that a list is incomplete because it has more pages than the client, or ListOptions.MaxPages,
 // allows.
-func IsListTooLong(err error) bool {
-	_, ok := errors.AsType[listTooLong](err)
-	return ok
-}
+func IsListTooLong(err error) bool { return errors.Is(err, errTooLong) }
 
 // ListOptions are the options of all lists.
 type ListOptions struct {
@@ -39,6 +31,12 @@ type ListOptions struct {
 
 	// Skipped receives the entries that are omitted because they cannot be read. Nil: they are lost.
 	Skipped *[]Skipped
+}
+
+// Skipped is an entry that is missing in a list because it cannot be decoded or has invalid values.
+type Skipped struct {
+	ID  string // of the entry; empty if unknown
+	Err error  // why it was skipped
 }
 
 // list requests a page when the consumer needs it. It stops at the first error and yields it. It skips entries that
@@ -58,7 +56,9 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 				yield(none, err)
 				return
 			}
-			options.reportSkipped(newMask(c.apiKey), current.skipped)
+			if options.Skipped != nil {
+				*options.Skipped = append(*options.Skipped, current.skipped...)
+			}
 			for _, item := range current.items {
 				if !yield(item, nil) {
 					return
@@ -72,7 +72,7 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 				yield(none, c.listError(req, errRepeatedCursor))
 				return
 			case pages == limit:
-				yield(none, c.listError(req, tooLong(limit)))
+				yield(none, c.listError(req, errTooLong))
 				return
 			}
 			seen[cursor] = true
