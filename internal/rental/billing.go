@@ -22,11 +22,11 @@ type Balance struct {
 const maxAmount = 1_000_000_000_000
 
 // checkPrices returns an error for an invalid price. A negative price would look cheap, and a huge one would overflow
-// sums.
-func checkPrices(prices ...int64) error {
+// sums. A price that is nil is unknown.
+func checkPrices(prices ...*int64) error {
 	for _, kop := range prices {
-		if kop < 0 || kop > maxAmount {
-			return fmt.Errorf("the price of %d kopecks in the response is out of range", kop)
+		if kop != nil && (*kop < 0 || *kop > maxAmount) {
+			return fmt.Errorf("the price of %d kopecks in the response is out of range", *kop)
 		}
 	}
 	return nil
@@ -38,7 +38,7 @@ func (b Balance) validate() error {
 			return fmt.Errorf("the amount of %d kopecks in the response is out of range", kop)
 		}
 	}
-	return checkPrices(b.BurnKopH)
+	return checkPrices(&b.BurnKopH)
 }
 
 // TransactionTypes returns the known reasons for a change of the balance.

@@ -18,17 +18,7 @@ type GPUModel struct {
 
 func (m GPUModel) identity() string { return m.Slug }
 
-func (m GPUModel) validate() error {
-	for _, price := range []*int64{m.FromKopH, m.FromInterruptibleKopH} {
-		if price == nil {
-			continue
-		}
-		if err := checkPrices(*price); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (m GPUModel) validate() error { return checkPrices(m.FromKopH, m.FromInterruptibleKopH) }
 
 // ListGPUs lists the GPU models. Public; the API caches the response for 60 seconds.
 func (c *Client) ListGPUs(ctx context.Context, options ListOptions) iter.Seq2[GPUModel, error] {

@@ -78,7 +78,7 @@ type Instance struct {
 func (i Instance) identity() string { return i.ID }
 
 func (i Instance) validate() error {
-	return checkPrices(i.Price.RunningKopH, i.Price.StoppedKopH, i.Price.TrafficKopGB)
+	return checkPrices(&i.Price.RunningKopH, &i.Price.StoppedKopH, &i.Price.TrafficKopGB)
 }
 
 // InstanceGPU describes the GPUs of an instance.

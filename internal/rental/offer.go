@@ -86,11 +86,8 @@ func (o *Offer) UnmarshalJSON(data []byte) error {
 }
 
 func (o Offer) validate() error {
-	bid := int64(0)
-	if o.Price.InterruptibleKopH != nil {
-		bid = *o.Price.InterruptibleKopH
-	}
-	return checkPrices(o.Price.OnDemandKopH, bid, o.Price.StorageKopGBMonth, o.Price.TrafficKopGB)
+	p := o.Price
+	return checkPrices(&p.OnDemandKopH, p.InterruptibleKopH, &p.StorageKopGBMonth, &p.TrafficKopGB)
 }
 
 // OfferOrders returns the values of OfferQuery.Order. The API's default is the first one.
