@@ -13,17 +13,12 @@ type InstanceOmitted struct{ Name, StopReason, SSH, URLs, CostSoFar bool }
 func (i *Instance) UnmarshalJSON(data []byte) error {
 	type plainInstance Instance
 	err := json.Unmarshal(data, (*plainInstance)(i))
-	var fields struct { // nil if they are absent
-		Name       json.RawMessage `json:"name"`
-		StopReason json.RawMessage `json:"stop_reason"`
-		SSH        json.RawMessage `json:"ssh"`
-		URLs       json.RawMessage `json:"urls"`
-		CostSoFar  json.RawMessage `json:"cost_so_far_kop"`
-	}
+	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(data, &fields) //nolint:errcheck // then err is not nil, too
+	omitted := func(name string) bool { _, found := fields[name]; return !found }
 	i.Omitted = InstanceOmitted{
-		Name: fields.Name == nil, StopReason: fields.StopReason == nil, SSH: fields.SSH == nil, URLs: fields.URLs == nil,
-		CostSoFar: fields.CostSoFar == nil,
+		Name: omitted("name"), StopReason: omitted("stop_reason"), SSH: omitted("ssh"), URLs: omitted("urls"),
+		CostSoFar: omitted("cost_so_far_kop"),
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package rental
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -59,21 +58,17 @@ func (l *limiter) wait(ctx context.Context) error {
 	case l.first <- struct{}{}:
 		defer func() { <-l.first }()
 	case <-ctx.Done():
-		return waitError(ctx)
+		return context.Cause(ctx)
 	}
 	for {
 		pause := l.take(time.Now())
 		if pause == 0 {
 			return nil
 		}
-		if backoff.Sleep(ctx, pause) != nil {
-			return waitError(ctx)
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
 		}
 	}
-}
-
-func waitError(ctx context.Context) error {
-	return fmt.Errorf("while waiting for the request limit: %w", context.Cause(ctx))
 }
 
 // take counts a request that may be sent now, or returns how long to wait before the next try.

@@ -118,9 +118,7 @@ func errNoAnswer(timeout time.Duration) error {
 // same: the error is in the result.
 func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 	data, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
-	if closeErr := body.Close(); err == nil && closeErr != nil {
-		err = closeErr
-	}
+	_ = body.Close() //nolint:errcheck // all that is needed was read
 	if len(data) > limit {
 		tooLarge := fmt.Errorf("the response is larger than %d KiB and was not read", limit>>10)
 		return newBuffered(data[:limit], tooLarge), nil

@@ -2,6 +2,7 @@ package rental
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -29,7 +30,7 @@ func (l *rateLimitLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		limiter = l.withKey
 	}
 	if err := l.wait(limiter, req); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("while waiting for the request limit: %w", err)
 	}
 	sent := time.Now()
 	resp, err := l.next.RoundTrip(req)

@@ -54,9 +54,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err = l.sleep(ctx, pause); err != nil {
 			return nil, err
 		}
-		if req, err = rewind(req); err != nil {
-			return nil, err
-		}
+		req = rewind(req)
 	}
 }
 
@@ -122,17 +120,12 @@ func (c *retryCounts) add(o outcome, pause time.Duration, requested bool) {
 }
 
 // rewind returns the request with its body at the beginning.
-func rewind(req *http.Request) (*http.Request, error) {
-	if req.GetBody == nil {
-		return req, nil
-	}
-	body, err := req.GetBody()
-	if err != nil {
-		return nil, err
-	}
+func rewind(req *http.Request) *http.Request {
 	next := req.WithContext(req.Context())
-	next.Body = body
-	return next, nil
+	if req.GetBody != nil {
+		next.Body, _ = req.GetBody() //nolint:errcheck // a body in memory has no errors
+	}
+	return next
 }
 
 // jitter returns up to a quarter of a wait, and at most 5 s.
