@@ -52,19 +52,12 @@ var (
 	noContent = []int{http.StatusNoContent}
 )
 
-// response is the status and header of a 2xx response.
-type response struct {
-	status int
-	header http.Header
-	lost   bool // the response of an earlier attempt of the call was lost
-}
-
 // call is the state of one call of a Client method. The transport layers find it in the context of each attempt.
 type call struct {
 	request
+	client      *Client
 	escapedPath string // below the base URL
 	mask        mask
-	single      bool // one attempt for each request
 
 	// attempt is the number of the current attempt, counted from 1; 0 before the first one begins.
 	attempt int
@@ -76,8 +69,7 @@ type call struct {
 	outcomeUnknown bool
 
 	// inFlightUntil: until then the API may still perform an attempt whose response was lost. Zero if none was lost.
-	inFlightUntil  time.Time
-	requestTimeout time.Duration
+	inFlightUntil time.Time
 
 	// lastFailure is the end of the previous attempt; nil during the first one.
 	lastFailure error
@@ -95,7 +87,7 @@ func (c *call) record(o outcome) {
 }
 
 // responseLost records that the current attempt may still be in flight, for at most one more request timeout.
-func (c *call) responseLost() { c.inFlightUntil = time.Now().Add(c.requestTimeout) }
+func (c *call) responseLost() { c.inFlightUntil = time.Now().Add(c.client.requestTimeout) }
 
 type callKey struct{}
 
@@ -105,16 +97,17 @@ func callFrom(ctx context.Context) *call {
 
 var errNoAPIKey = errors.New("this operation requires an API key, and none is configured")
 
-// do performs one operation and decodes the response into out. If out is nil, it ignores the body.
-func (c *Client) do(ctx context.Context, req request, out any) (response, error) {
+// do performs one operation and decodes the response into out. If out is nil, it ignores the body. replay is not
+// NotReplayed if the response is that of an earlier request with the same idempotency key.
+func (c *Client) do(ctx context.Context, req request, out any) (replay Replay, err error) {
 	path, err := escapePath(req.path)
 	if err != nil {
-		return response{}, c.requestError(req, err)
+		return NotReplayed, c.requestError(req, err)
 	}
 	if req.auth == authRequired && c.apiKey == "" {
 		e := c.requestError(req, errNoAPIKey)
 		e.Code = CodeUnauthorized
-		return response{}, e
+		return NotReplayed, e
 	}
 	if req.method != http.MethodGet {
 		defer c.writeCount(req.path[0]).Add(1)
@@ -123,41 +116,36 @@ func (c *Client) do(ctx context.Context, req request, out any) (response, error)
 		req.success = []int{http.StatusOK}
 	}
 	current := &call{
-		request: req, escapedPath: path, mask: newMask(append(textsOf(req.body), c.apiKey)...),
-		requestTimeout: c.requestTimeout, single: c.single,
+		request: req, client: c, escapedPath: path, mask: newMask(append(textsOf(req.body), c.apiKey)...),
 	}
 	ctx = context.WithValue(ctx, callKey{}, current)
 	httpRequest, err := c.newHTTPRequest(ctx, path, req)
 	if err != nil {
-		return response{}, c.requestError(req, err)
+		return NotReplayed, c.requestError(req, err)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
 	if err != nil {
-		return response{}, c.withReachability(current.networkError(err))
+		return NotReplayed, current.networkError(err)
 	}
 	if req.auth == authRequired && !isCached(resp.Header) { // public responses may be cached without an Age header
 		c.clock.observe(resp.Header)
 	}
 	if !current.isSuccess(resp) {
-		e := c.withReachability(current.apiError(resp))
-		e.KeySource = c.keySource
-		return response{}, e
+		return NotReplayed, current.apiError(resp)
 	}
-	result := response{status: resp.StatusCode, header: resp.Header, lost: !current.inFlightUntil.IsZero()}
+	if resp.Header.Get("Idempotent-Replayed") == "true" || req.idempotencyKey != "" && resp.StatusCode == http.StatusOK {
+		if replay = Replayed; !current.inFlightUntil.IsZero() {
+			replay = ReplayedAfterLoss
+		}
+	}
 	if err := decodeSuccess(resp, req.wantID, out); err != nil {
 		e := current.invalidResponse(resp, err)
 		if object, ok := out.(identified); ok && object.identity() != "" {
 			e.OutcomeUnknown = false
 		}
-		return result, e
+		return replay, e
 	}
-	return result, nil
-}
-
-// withReachability sets Error.Unanswered.
-func (c *Client) withReachability(e *Error) *Error {
-	e.Unanswered = !c.reach.hasAnswered()
-	return e
+	return replay, nil
 }
 
 // decodeSuccess decodes the body of a success.

@@ -88,7 +88,8 @@ func (c *Client) requestError(req request, cause error) *Error {
 func (c *call) newError() *Error {
 	return &Error{
 		Method: c.method, Path: c.mask.printable(c.escapedPath, maxMessage), Scope: c.scope,
-		Attempts: c.attempt, InFlightUntil: c.inFlightUntil,
+		Attempts: c.attempt, InFlightUntil: c.inFlightUntil, KeySource: c.client.keySource,
+		Unanswered: !c.client.reach.hasAnswered(),
 	}
 }
 

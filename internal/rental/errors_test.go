@@ -127,7 +127,7 @@ func TestDetails(t *testing.T) {
 
 // The path of a request contains an id of any length, and the error contains the path.
 func TestError_BoundsThePath(t *testing.T) {
-	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: newMask(canary)}
+	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: newMask(canary), client: newTestClient(t, testURL)}
 	transport := &scriptedTransport{replies: []reply{{status: http.StatusNotFound, body: errorJSON("not_found")}}}
 	resp, err := transport.RoundTrip(nil)
 	if err != nil {
@@ -153,7 +153,7 @@ func FuzzErrorBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		status = 400 + (status%200+200)%200
-		c := &call{escapedPath: "/x", mask: newMask(canary)}
+		c := &call{escapedPath: "/x", mask: newMask(canary), client: newTestClient(t, testURL)}
 		resp, err := (&scriptedTransport{replies: []reply{{status: status, body: body}}}).RoundTrip(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -169,17 +169,11 @@ func (c *Client) CreateInstance(
 		method: http.MethodPost, path: []string{"instances"}, scope: ScopeInstancesWrite, body: instance,
 		idempotency: idempotentKey, idempotencyKey: idempotencyKey, success: []int{http.StatusCreated, http.StatusOK},
 	}
-	resp, err := c.do(ctx, req, &created)
-	replayed := resp.status == http.StatusOK || resp.header.Get("Idempotent-Replayed") == "true"
-	switch {
-	case err != nil && created.ID == "":
+	replay, err = c.do(ctx, req, &created)
+	if err != nil && created.ID == "" {
 		return Instance{}, NotReplayed, err
-	case replayed && resp.lost:
-		return created, ReplayedAfterLoss, err
-	case replayed:
-		return created, Replayed, err
 	}
-	return created, NotReplayed, err
+	return created, replay, err
 }
 
 // Replay is whether a create request returned an instance that was rented before.

@@ -39,7 +39,7 @@ func (l retryLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp, err := l.next.RoundTrip(req)
 		outcome := classify(call, resp, err)
 		call.record(outcome)
-		if call.single || !l.mayRetry(outcome, counts) {
+		if call.client.single || !l.mayRetry(outcome, counts) {
 			return resp, err
 		}
 		if err != nil && ctx.Err() != nil {
