@@ -106,9 +106,6 @@ func New(config Config) (*Client, error) {
 			return nil, fmt.Errorf("the %s contains characters that cannot be sent in an HTTP header", name)
 		}
 	}
-	if config.RequestTimeout < 0 {
-		return nil, fmt.Errorf("the request timeout %s is negative", config.RequestTimeout)
-	}
 	reach := &reachability{baseURL: base.String()}
 	return &Client{
 		base: base, apiKey: config.APIKey, keySource: config.KeySource,

@@ -227,15 +227,13 @@ func (c *Client) DeleteInstance(ctx context.Context, id string) (Instance, error
 	})
 }
 
-// GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000, or 0 for the
-// API's default of 200.
+// GetInstanceLogs returns the last lines of the startup log. Scope: instances:read. tail is 1 to 1000.
 func (c *Client) GetInstanceLogs(ctx context.Context, id string, tail int64) ([]string, error) {
-	req := request{method: http.MethodGet, path: []string{"instances", id, "logs"}, scope: ScopeInstancesRead}
-	if tail != 0 {
-		req.query = url.Values{"tail": {strconv.FormatInt(tail, 10)}}
-	}
 	logs, err := fetch[struct {
 		Lines []string `json:"lines"`
-	}](ctx, c, req)
+	}](ctx, c, request{
+		method: http.MethodGet, path: []string{"instances", id, "logs"}, scope: ScopeInstancesRead,
+		query: url.Values{"tail": {strconv.FormatInt(tail, 10)}},
+	})
 	return logs.Lines, err
 }

@@ -40,8 +40,7 @@ type limiter struct {
 	mu          sync.Mutex
 	perMinute   int
 	bucket      *rate.Limiter
-	known       bool      // a response has reported the limit, or was a 429
-	observed    time.Time // when the last response reported the limit
+	observed    time.Time // when the last response reported the limit, or was a 429
 	pausedUntil time.Time // zero after the pause
 	inFlight    int
 }
@@ -115,7 +114,7 @@ func (l *limiter) done(sent, now time.Time, resp *http.Response) {
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
 		if wait, ok := retryAfter(resp.Header, now); ok {
-			l.known = true
+			l.observed = now
 			l.pause(now, wait)
 		}
 	} else {
@@ -128,7 +127,7 @@ func (l *limiter) done(sent, now time.Time, resp *http.Response) {
 func (l *limiter) observe(sent, now time.Time, header http.Header) {
 	limit, remaining, ok := parseRateHeaders(header)
 	if !ok {
-		if !l.known {
+		if l.observed.IsZero() {
 			l.bucket.SetLimitAt(now, rate.Inf)
 		}
 		return
@@ -137,11 +136,11 @@ func (l *limiter) observe(sent, now time.Time, header http.Header) {
 	// Responses can arrive in another order than the API counted the requests. So a response to a request that was in
 	// flight at the last response can only show that fewer requests are left.
 	tokens := l.bucket.TokensAt(now)
-	if !l.known || float64(free) < tokens-1 || float64(free) > tokens && sent.After(l.observed) {
+	if l.observed.IsZero() || float64(free) < tokens-1 || float64(free) > tokens && sent.After(l.observed) {
 		l.perMinute = limit
 		l.fill(now, free)
 	}
-	l.known, l.observed = true, now
+	l.observed = now
 	if remaining == 0 {
 		l.pause(now, emptyPause)
 	}

@@ -69,10 +69,14 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 			case cursor == "":
 				return
 			case seen[cursor]:
-				yield(none, c.listError(req, errRepeatedCursor))
-				return
+				err = errRepeatedCursor
 			case pages == limit:
-				yield(none, c.listError(req, errTooLong))
+				err = errTooLong
+			}
+			if err != nil {
+				invalid := c.requestError(req, err)
+				invalid.Status = http.StatusOK // of the pages
+				yield(none, invalid)
 				return
 			}
 			seen[cursor] = true
@@ -81,13 +85,6 @@ func list[T any](ctx context.Context, c *Client, req request, options ListOption
 }
 
 var errRepeatedCursor = errors.New("the list does not end: the cursor of a page is that of an earlier page")
-
-// listError returns the error of a list whose pages are valid.
-func (c *Client) listError(req request, cause error) *Error {
-	e := c.requestError(req, cause)
-	e.Status = http.StatusOK
-	return e
-}
 
 func pageQuery(query url.Values, cursor string) url.Values {
 	query = maps.Clone(query)
