@@ -2,11 +2,15 @@ package unmanaged
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
+
+// plainID matches ids that are their own spelling in HCL.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_.:~+/=@-]+$`)
 
 // Import returns an import block for each server that an apply would leave as it is. "terraform plan
 // -generate-config-out" writes the resources.
@@ -19,11 +23,14 @@ func (r Report) Import() string {
 	for i, s := range r.Servers {
 		fmt.Fprintf(&text, "\n# %s: %s, %s, %s per hour, age %s\n", s.nameText(), s.statusText(), s.gpuText(),
 			amount(s.BurnKopH()), s.ageText())
-		if change := s.changeByImport(); change != "" {
+		switch change := s.changeByImport(); {
+		case change != "":
 			fmt.Fprintf(&text, "# Not imported: an apply would %s.\n", change)
-			continue
+		case !plainID.MatchString(s.ID):
+			fmt.Fprintf(&text, "# Not imported: the id %s has characters that have a meaning in HCL.\n", printable(s.ID))
+		default:
+			fmt.Fprintf(&text, "import {\n  to = gpurent_instance.server_%d\n  id = \"%s\"\n}\n", i+1, s.ID)
 		}
-		fmt.Fprintf(&text, "import {\n  to = gpurent_instance.server_%d\n  id = %s\n}\n", i+1, quote(s.ID))
 	}
 	return text.String()
 }

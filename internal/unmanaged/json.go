@@ -54,7 +54,7 @@ func (r Report) JSON() (string, error) {
 		document.Servers = append(document.Servers, s.document())
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
-	return escapeJSON(string(text)) + "\n", err
+	return string(text) + "\n", err
 }
 
 func (s *Server) document() DocumentServer {

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rubles"
@@ -65,39 +62,4 @@ func count(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// quote returns a text as a string of HCL. It is never a template, and has no characters that a terminal interprets.
-func quote(text string) string {
-	var quoted strings.Builder
-	quoted.WriteByte('"')
-	for i, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			quoted.WriteRune('\\')
-			quoted.WriteRune(r)
-		case !unicode.IsGraphic(r) || (r == '$' || r == '%') && strings.HasPrefix(text[i+1:], "{"):
-			fmt.Fprintf(&quoted, `\U%08x`, r)
-		default:
-			quoted.WriteRune(r)
-		}
-	}
-	quoted.WriteByte('"')
-	return quoted.String()
-}
-
-// escapeJSON escapes the characters in strings of a JSON text that a terminal interprets. Outside of strings, the text
-// has no such characters but line breaks.
-func escapeJSON(text string) string {
-	var escaped strings.Builder
-	for _, r := range text {
-		if r == '\n' || unicode.IsGraphic(r) {
-			escaped.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-	}
-	return escaped.String()
 }
