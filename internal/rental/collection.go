@@ -68,7 +68,7 @@ func (l *Listing[T]) Find(id string) (object T, found bool) {
 func skippedError(skipped []Skipped, id string) error {
 	for _, entry := range skipped {
 		if entry.ID == id || entry.ID == "" {
-			return fmt.Errorf("the list contains an entry that is it, or may be it, and cannot be read: %w", entry.Err)
+			return fmt.Errorf("the list contains an entry that is it or may be it, but it cannot be read: %w", entry.Err)
 		}
 	}
 	return nil

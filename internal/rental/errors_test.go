@@ -112,7 +112,9 @@ func TestDetails(t *testing.T) {
 		`{"issues":[{"field":"disk_gb","message":"too small"}]}`:                {{"disk_gb", "too small"}},
 		`{"issues":[{"path":["ports",0],"message":"no"}]}`:                      {{"ports.0", "no"}},
 		`{"issues":[{"path":"env.HOME","message":"no"},{"message":"invalid"}]}`: {{"env.HOME", "no"}, {"", "invalid"}},
-		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`:                         {{"", "a"}, {"", "7"}, {"", "map[loc:[name] msg:b]"}},
+		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`: {
+			{"", "a"}, {"", "7"}, {"", "map[loc:[name] msg:b]"},
+		},
 		`{"issues":{"name":["short"]}}`:                                         {{"", "map[name:[short]]"}},
 		`{"issues":"all invalid"}`:                                              {{"", "all invalid"}},
 		`{"issues":[]}`:                                                         nil,
@@ -127,7 +129,7 @@ func TestDetails(t *testing.T) {
 
 // The path of a request contains an id of any length, and the error contains the path.
 func TestError_BoundsThePath(t *testing.T) {
-	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), mask: newMask(canary), client: newTestClient(t, testURL)}
+	c := &call{escapedPath: "/instances/" + strings.Repeat("y", 5000), client: newTestClient(t, testURL)}
 	transport := &scriptedTransport{replies: []reply{{status: http.StatusNotFound, body: errorJSON("not_found")}}}
 	resp, err := transport.RoundTrip(nil)
 	if err != nil {
