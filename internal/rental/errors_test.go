@@ -115,10 +115,10 @@ func TestDetails(t *testing.T) {
 		`{"issues":["a",7,{"loc":["name"],"msg":"b"}]}`: {
 			{"", "a"}, {"", "7"}, {"", "map[loc:[name] msg:b]"},
 		},
-		`{"issues":{"name":["short"]}}`:                                         {{"", "map[name:[short]]"}},
-		`{"issues":"all invalid"}`:                                              {{"", "all invalid"}},
-		`{"issues":[]}`:                                                         nil,
-		`{}`:                                                                    nil,
+		`{"issues":{"name":["short"]}}`: {{"", "map[name:[short]]"}},
+		`{"issues":"all invalid"}`:      {{"", "all invalid"}},
+		`{"issues":[]}`:                 nil,
+		`{}`:                            nil,
 	}
 	for text, want := range issues {
 		if diff := cmp.Diff(want, details(text).Issues); diff != "" {
