@@ -109,9 +109,7 @@ func (e *execution) beginRental(ctx context.Context, change Change) {
 	}
 	order := e.order(e.Owner.Seed, change.Member)
 	e.start(change, func() slotResult {
-		return e.rent(ctx, change, order, e.search, offers, func(rented lifecycle.Rented) {
-			e.events <- event{change: change, rented: rented}
-		})
+		return e.rent(ctx, change, order, e.search, offers, e.events)
 	})
 }
 

@@ -27,67 +27,65 @@ type slotResult struct {
 	err      error
 }
 
-// rent rents an instance for a slot from an offer, or without one from the next offer, and waits until it is ready.
-// report is called between the two.
+// rent rents an instance for a slot from an offer, or without one from the next offer, sends the event that it is rented,
+// and waits until it is ready.
 func (w slotContext) rent(
 	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, offers []lifecycle.Candidate,
-	report func(lifecycle.Rented),
+	events chan<- event,
 ) slotResult {
-	var old slotResult
 	var rented lifecycle.Rented
-	var err error
+	var result slotResult
 	if change.Destroys() {
-		if rented, old, err = w.replace(ctx, change.Member, order, search, offers); old.err != nil {
-			return old
+		if rented, result = w.replace(ctx, change.Member, order, search, offers); result.replaced == "" {
+			return result
 		}
 	} else {
-		rented, err = search.Rent(ctx, order, offers...)
+		rented, result.err = search.Rent(ctx, order, offers...)
 	}
-	result := slotResult{notFound: old.notFound, replaced: old.replaced, err: err}
 	if rented.ID == "" {
-		result.member = w.withoutInstance(change.Member, order.Seed, err)
+		result.member = w.withoutInstance(change.Member, order.Seed, result.err)
 		result.was = result.member
 		return result
 	}
 	if rented.Rejection() == nil { // else the end of the slot follows soon: it must not happen to the others
-		report(rented)
+		events <- event{change: change, rented: rented}
 	}
 	return w.converge(ctx, change.Slot, rented, result)
 }
 
-// replace destroys a member as soon as there is an offer for its replacement, within the burn limit, and rents that. If
-// the member is not destroyed, the error is that of the slot.
+// replace destroys a member as soon as there is an offer for its replacement, within the burn limit, and rents that.
+// Without an offer, above the limit or after the end of the search, the member stays.
 func (w slotContext) replace(
 	ctx context.Context, member Member, order lifecycle.Order, search *market.Search, offers []lifecycle.Candidate,
-) (rented lifecycle.Rented, old slotResult, err error) {
-	stays := slotResult{member: member, was: member}
+) (rented lifecycle.Rented, result slotResult) {
+	result = slotResult{member: member, was: member}
 	if len(offers) == 0 {
-		if offers, stays.err = search.Take(ctx, 1, 1, true); stays.err != nil {
-			return rented, stays, nil
+		if offers, result.err = search.Take(ctx, 1, 1, true); result.err != nil {
+			return rented, result
 		}
 	}
-	old = stays
-	err = w.Lifecycle.Account.Spend(ctx, member.Instance.ID, offers[0].KopH, func() (billed string, err error) {
+	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, offers[0].KopH, func() (billed string, err error) {
 		if err := cmp.Or(ctx.Err(), search.Err()); err != nil {
 			return "", err
 		}
-		if old = w.destroy(ctx, member); old.err != nil {
-			return "", old.err
+		if result = w.destroy(ctx, member); result.err != nil {
+			return "", result.err
 		}
-		old.replaced = member.Instance.ID
+		result.replaced = member.Instance.ID
 		rented, err = search.Rent(ctx, order, offers...)
 		return rented.ID, err
 	})
-	switch {
-	case old.replaced != "":
-		return rented, old, err
-	case old.err == nil && ctx.Err() != nil:
-		old.err = lifecycle.Interrupted{Err: ctx.Err()}
-	case old.err == nil:
-		old.err = err
+	if result.replaced == "" {
+		search.Release(offers...)
 	}
-	search.Release(offers...)
-	return rented, old, nil
+	switch {
+	case result.err != nil: // not destroyed
+	case result.replaced == "" && ctx.Err() != nil:
+		result.err = lifecycle.Interrupted{Err: ctx.Err()}
+	default:
+		result.err = err
+	}
+	return rented, result
 }
 
 // destroy destroys a member and waits until it is destroyed.

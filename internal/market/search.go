@@ -195,22 +195,17 @@ func (s *Search) Rent(
 			var rented lifecycle.Rented
 			rented, err = s.market.lifecycle.Rent(ctx, order, taken[0])
 			again := s.settle(taken[0], rented, err)
-			if refused, ok := errors.AsType[lifecycle.OfferRefused](err); ok {
-				if refusals++; refused.Afterwards != lifecycle.Available {
-					refusals = 0
-				}
-			}
-			if refusals == maxRefusals {
+			taken, refusals = nil, countRefusals(refusals, err)
+			_, aboveLimit := errors.AsType[spending.AboveBurnLimit](err)
+			switch {
+			case refusals == maxRefusals:
 				s.End(err)
 				return rented, err
-			}
-			_, aboveLimit := errors.AsType[spending.AboveBurnLimit](err)
-			if !again && (!aboveLimit || requested) {
-				return rented, err
-			}
-			requested, taken = requested || again, nil
-			if again {
+			case again:
+				requested = true
 				continue
+			case !aboveLimit || requested:
+				return rented, err
 			}
 		}
 		if !requested && ctx.Err() == nil && s.Err() == nil {
@@ -228,6 +223,19 @@ func (s *Search) Rent(
 			return lifecycle.Rented{}, err
 		}
 	}
+}
+
+// countRefusals returns how many offers in a row were refused although they are available. An error of another kind does
+// not count.
+func countRefusals(before int, err error) int {
+	refused, ok := errors.AsType[lifecycle.OfferRefused](err)
+	switch {
+	case ok && refused.Afterwards == lifecycle.Available:
+		return before + 1
+	case ok:
+		return 0
+	}
+	return before
 }
 
 // settle ends the claim of an offer after an attempt to rent from it. It returns true if another offer may be tried.

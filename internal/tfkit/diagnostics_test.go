@@ -94,7 +94,7 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		},
 		"error of the provider": {errors.New("a bug"), []string{"a bug"}},
 		"list too long": {
-			tooLong(t), []string{"it has more than 1 pages", "base_url", "GET /instances"},
+			tooLong(t), []string{"the list is too long", "base_url", "GET /instances"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,7 +183,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 			rentaltest.Replies(http.StatusOK), "1m", 0,
 			"Error: Instance ins_1 is not destroyed yet: It took longer than 1m0s (timeouts.delete). The API accepted the request",
 		},
-		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: no"},
+		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: DELETE /instances/ins_1: 502: no"},
 		"an interruption": {
 			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was changing",
 		},
