@@ -2,7 +2,6 @@ package tfinstance
 
 import (
 	"regexp/syntax"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,14 +9,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
-
-// CheckWait warns if a timeout, the argument with that name, ends before wait_for_offer.
-func (a Arguments) CheckWait(diags *diag.Diagnostics, argument tfkit.Text, timeout time.Duration) {
-	if a.Wait() > 0 && timeout <= a.Wait() {
-		tfkit.AddAttributeWarning(diags, path.Root("wait_for_offer"), "wait_for_offer exceeds a timeout", argument+" is not "+
-			"longer than wait_for_offer. Raise it, or remove it: the default contains the wait.")
-	}
-}
 
 // WarnAboveCap warns of running instances among the given ones that cost more than the cap. A limit of 0 means no cap.
 // The provider checks the cap only when it creates or starts an instance. The price can exceed it later because a stop

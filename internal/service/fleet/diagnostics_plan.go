@@ -74,14 +74,3 @@ func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Insta
 			"stay as they are: see `terraform-provider-gpurent unmanaged`.",
 		tfkit.HourlyRubles(burn), tfkit.List(names)))
 }
-
-func addNullQuery(diags *diag.Diagnostics, index int) {
-	at := path.Root("offer_queries").AtListIndex(index)
-	tfkit.AddAttributeError(diags, at, "Query is null", tfkit.Textf(
-		"offer_queries[%d] is null. Remove it. A query that selects all offers is {}.", index))
-}
-
-func addMinReadyAboveSize(diags *diag.Diagnostics, minReady, size int64) {
-	tfkit.AddAttributeError(diags, path.Root("min_ready"), "min_ready exceeds size", tfkit.Textf(
-		"min_ready is %d, and size is %d, so that no apply could succeed. Lower min_ready, or raise size.", minReady, size))
-}

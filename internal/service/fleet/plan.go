@@ -15,30 +15,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *fleetResource) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	for i, query := range config.OfferQueries.Elements() {
-		if query.IsNull() {
-			addNullQuery(&resp.Diagnostics, i)
-		}
-	}
-	known := !config.Size.IsUnknown() && !config.MinReady.IsNull() && !config.MinReady.IsUnknown()
-	if known && config.MinReady.ValueInt64() > config.Size.ValueInt64() {
-		addMinReadyAboveSize(&resp.Diagnostics, config.MinReady.ValueInt64(), config.Size.ValueInt64())
-	}
-	timeout, _ := config.Timeouts.Create(ctx, config.applyTimeout()) // a validator reports an invalid one
-	config.CheckWait(&resp.Diagnostics, "timeouts.create", timeout)
-	timeout, _ = config.Timeouts.Update(ctx, config.applyTimeout())
-	config.CheckWait(&resp.Diagnostics, "timeouts.update", timeout)
-}
-
 // ModifyPlan implements resource.ResourceWithModifyPlan. The planned values derive from configuration, state and plan
 // only, because it runs again at apply. Responses of the API lead to warnings and errors.
 func (r *fleetResource) ModifyPlan(

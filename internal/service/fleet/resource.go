@@ -19,11 +19,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*fleetResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*fleetResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*fleetResource)(nil)
-	_ resource.ResourceWithImportState    = (*fleetResource)(nil)
-	_ resource.ResourceWithIdentity       = (*fleetResource)(nil)
+	_ resource.ResourceWithConfigure   = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*fleetResource)(nil)
+	_ resource.ResourceWithImportState = (*fleetResource)(nil)
+	_ resource.ResourceWithIdentity    = (*fleetResource)(nil)
 )
 
 // Default timeouts. memberTimeout is for each member, because the API limits the requests per minute.

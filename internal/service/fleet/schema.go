@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
@@ -83,7 +84,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			MarkdownDescription: "Queries for the offers of new members, in order of preference. `[{}]` accepts any offer. " +
 				"Must not be empty. A later change applies to new members only.",
 			NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
-			Validators:   []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators:   []validator.List{listvalidator.SizeAtLeast(1), listvalidator.NoNullValues()},
 		},
 		"same": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -105,7 +106,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			MarkdownDescription: "Minimum number of members in the `desired_state`. With fewer, the apply fails. With more, " +
 				"but not all, it ends with a warning, and the next apply continues. Must be at least 0. Must not exceed " +
 				"`size`. Defaults to `1`. Has no effect with `allocation = \"all\"`.",
-			Validators: []validator.Int64{int64validator.AtLeast(0)},
+			Validators: []validator.Int64{int64validator.AtLeast(0), int64validator.AtMostSumOf(path.MatchRoot("size"))},
 		},
 		"update": schema.StringAttribute{
 			Optional: true, Computed: true,

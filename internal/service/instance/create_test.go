@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -263,18 +261,13 @@ func TestPlan_PrefixNeedsName(t *testing.T) {
 	expectDiags(t, "without", tf.plan(nil, unnamed).diags, "ERROR: Instance without a name", "idempotency_prefix")
 }
 
-// A creation that waits longer than timeouts.create allows, and a template that nobody can log in to, cause warnings.
-func TestPlan_WaitAndKeyWarnings(t *testing.T) {
+// A template that nobody can log in to causes a warning.
+func TestPlan_KeyWarnings(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours")) // they have SSH keys
 	tf := newProvider(t, env, nil)
-	config := configWithoutKey("a", "wait_for_offer", "1h", "timeouts", map[string]any{"create": "30m"})
-	resp, err := tf.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: instanceType, Config: acctest.Pack(t, tf.Value(instanceType, config)),
-	})
-	must(t, err)
-	expectDiags(t, "the validation", resp.Diagnostics, "WARNING: wait_for_offer exceeds a timeout")
-	expectDiags(t, "a plan without keys", tf.plan(nil, config).diags, "WARNING: No SSH key for the instance")
+	expectDiags(t, "a plan without keys", tf.plan(nil, configWithoutKey("a")).diags,
+		"WARNING: No SSH key for the instance")
 	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
 	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
 		"gpurent_templates")

@@ -16,19 +16,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
-func (r *instanceResource) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, _ := config.createTimeout(ctx) // a validator reports an invalid one
-	config.CheckWait(&resp.Diagnostics, "timeouts.create", timeout)
-}
-
 // ModifyPlan implements resource.ResourceWithModifyPlan. It runs at plan and again, in another process, at apply, and
 // must plan the same values both times. They depend only on configuration, state and plan; responses of the API only
 // cause warnings and errors.

@@ -20,11 +20,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*instanceResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*instanceResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*instanceResource)(nil)
-	_ resource.ResourceWithImportState    = (*instanceResource)(nil)
-	_ resource.ResourceWithIdentity       = (*instanceResource)(nil)
+	_ resource.ResourceWithConfigure   = (*instanceResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*instanceResource)(nil)
+	_ resource.ResourceWithImportState = (*instanceResource)(nil)
+	_ resource.ResourceWithIdentity    = (*instanceResource)(nil)
 )
 
 // Default timeouts. A start can pull tens of gigabytes of image.
