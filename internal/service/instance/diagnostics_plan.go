@@ -74,15 +74,6 @@ func addOtherGPUSlug(diags *diag.Diagnostics, id, gpu string) {
 			"replace it, use -replace.", id, gpu))
 }
 
-func addHigherPrice(diags *diag.Diagnostics, replaced *replacedInstance, kopH int64) {
-	tfkit.AddWarning(diags, tfkit.Textf("Replacement of instance %s costs more", replaced.ID), tfkit.Textf(
-		"Instance %s costs %s. The offer that would be rented now costs %s. To limit the price, set max_price_kop_h.",
-		replaced.ID,
-		tfkit.PerHour(replaced.RunningKopH),
-		tfkit.PerHour(kopH),
-	))
-}
-
 const (
 	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 	noMatch     tfkit.Text = "No available offer matches the query."

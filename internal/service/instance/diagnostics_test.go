@@ -100,7 +100,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	order := lifecycle.Order{ExpectedImage: "a", Request: rental.InstanceCreate{Template: "a", Type: "a"}}
 	rented := lifecycle.Rented{Instance: inst, Candidate: &lifecycle.Candidate{Offer: offer}, Order: order}
 	differences := []lifecycle.Difference{{Attribute: "image", Actual: untrusted, Requested: untrusted, Harmful: true}}
-	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted, RunningKopH: 1}
+	replaced := &replacedInstance{ID: untrusted, OfferID: untrusted}
 	apiErr := &rental.Error{Status: 409, Code: rental.CodeConflict}
 	cause := errors.New(untrusted)
 
@@ -143,7 +143,6 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			tfinstance.AddTwoObjects(diags, untrusted, owner, owner)
 		},
 		"plans": func(diags *diag.Diagnostics) {
-			addHigherPrice(diags, replaced, 1000)
 			addOwnOffer(diags, replaced)
 			addReplacedForUnknown(diags, "replace_on", untrusted)
 			for _, query := range []rental.OfferQuery{{GPU: []string{"a"}}, {Country: []string{"a"}}} {

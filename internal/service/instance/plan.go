@@ -90,9 +90,7 @@ func (r *instanceResource) planUpdate(
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 
 	inst := state.instance()
-	replaced := replacedInstance{
-		ID: inst.ID, OfferID: state.RentedOfferID.ValueString(), RunningKopH: inst.Price.RunningKopH,
-	}
+	replaced := replacedInstance{ID: inst.ID, OfferID: state.RentedOfferID.ValueString()}
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
 	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
 	switch {

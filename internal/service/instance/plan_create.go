@@ -91,18 +91,12 @@ func (r *instanceResource) checkPrice(
 	if price == 0 {
 		return
 	}
-	if replaced != nil && replaced.RunningKopH > 0 && price*100 > replaced.RunningKopH*higherPricePercent {
-		addHigherPrice(diags, replaced, price)
-	}
 	change := spending.Change{StartsKopH: price, AddedKopH: price}
 	if replaced != nil {
 		change.Replaced = []string{replaced.ID}
 	}
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change))
 }
-
-// higherPricePercent is the price of a replacement, in percent of the old price, above which the plan warns.
-const higherPricePercent = 125
 
 // estimatePrice returns the current price of the planned instance in kopecks per hour. It is 0 if an argument is
 // unknown, if there is no offer, or after an error of the API.

@@ -24,8 +24,6 @@ const (
 type replacedInstance struct {
 	ID      string `json:"id"`
 	OfferID string `json:"offer_id"`
-
-	RunningKopH int64 `json:"-"` // only for a warning of the first plan
 }
 
 // setNotReady records whether a wait ended before the instance met the conditions of ready_when.

@@ -67,10 +67,6 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 			nil, false, []any{"offer_query", eightGPUs, "disk_gb", otherDisk}, burn, "ERROR: " + burnLimitExceeded,
 		},
 		"no money, by default": {noMoney, false, nil, nil, "ERROR: Insufficient balance"},
-		"much higher price": {
-			patchOffers(simulator.OfferPatch{OnDemandKopH: new(int64(900_000))}), false, []any{"disk_gb", otherDisk}, nil,
-			"To limit the price, set max_price_kop_h.",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
