@@ -3,7 +3,6 @@ package tfinstance
 import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
@@ -51,18 +50,4 @@ func addNoSSHExpected(diags *diag.Diagnostics) {
 	tfkit.AddAttributeWarning(diags, path.Root("ready_when"), "ready_when waits for SSH, and the template has none",
 		"The template launches its entrypoint, and such instances usually have no SSH server. The apply may wait until "+
 			"its timeout. Remove ready_when.ssh_reachable, or use log_pattern or urls_reachable.")
-}
-
-// WarnTemplateReplaces warns that the planned template, which may be unknown, replaces the subject: an instance, or a
-// fleet with its members.
-func WarnTemplateReplaces(diags *diag.Diagnostics, subject tfkit.Text, planned types.String) {
-	why := tfkit.Text("The template of an instance cannot change")
-	if planned.IsUnknown() {
-		why = "The value of template is known only after apply, for example because a gpurent_template is replaced, and " +
-			"the template of an instance cannot change"
-	}
-	tfkit.AddAttributeWarning(diags, path.Root("template"),
-		tfkit.Textf("%s is replaced because its template changes", subject),
-		why+". This plan destroys what was created from the old one, with its disk and data, and creates it again. To "+
-			"keep it, add to the resource: lifecycle { ignore_changes = [template] }.")
 }

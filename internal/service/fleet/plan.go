@@ -80,9 +80,6 @@ func (r *fleetResource) planUpdate(
 	members := state.adopted(plan).members(private)
 	replacedBy := replacingArguments(state, plan, members)
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
-	if slices.ContainsFunc(replacedBy, path.Root("template").Equal) {
-		tfinstance.WarnTemplateReplaces(&resp.Diagnostics, "Fleet", plan.Template)
-	}
 	replaced := len(replacedBy) > 0 || !plan.Name.Equal(state.Name)
 	spec := plan.spec()
 	changes := fleet.Changes(fleet.Plan(spec, members))

@@ -98,15 +98,14 @@ func TestAccFleet_replaceOption(t *testing.T) {
 	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Instances have the names of members")
 	w.Configure(provider + plain(3, 30))
 	contains(t, w.Run("apply", "-auto-approve", "-no-color", "-replace="+address), "!Instances have the names of members")
-	// A changed template replaces all members, with a warning, unless the update is rolling.
+	// A changed template replaces all members, unless the update is rolling.
 	other := func(arguments ...string) string {
 		return provider + strings.Replace(plain(3, 30, arguments...), `"pytorch"`, `"pytorch-jupyter"`, 1)
 	}
 	w.Configure(other())
-	contains(t, w.Run("plan", "-no-color"), "Fleet is replaced because its template changes",
-		"ignore_changes = [template]")
+	contains(t, w.Run("plan", "-no-color"), "must be replaced")
 	w.Configure(other(`update = "rolling"`))
-	contains(t, w.Run("plan", "-no-color"), "!is replaced because its template changes", "!No such GPU model")
+	contains(t, w.Run("plan", "-no-color"), "!must be replaced", "!No such GPU model")
 	w.Configure(env.Provider() + strings.Replace(plain(4, 30), `["rtx_4090"]`, `["rtx_4090", "RTX3090"]`, 1))
 	contains(t, w.Run("plan", "-no-color"), "No such GPU model", "offer_queries[0].gpu")
 	// A replacement that would fail destroys nothing.

@@ -40,38 +40,18 @@ func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey b
 		text)
 }
 
-// addReplacedForUnknown warns of a replacement that the final value of an attribute may not require.
-func addReplacedForUnknown(diags *diag.Diagnostics, argument, id string) {
+// addNotApplied warns of a changed argument that the plan keeps as it was.
+func addNotApplied(diags *diag.Diagnostics, argument, id string) {
 	tfkit.AddAttributeWarning(diags, path.Root(argument),
-		tfkit.Textf("Instance %s is replaced because of an unknown value", id),
-		tfkit.Textf("The value of %s is known only after apply and can require a replacement, so this plan replaces the "+
-			"instance: its disk and data are lost. To keep the instance, first apply what %s depends on (-target), then plan "+
-			"again.", argument, argument))
-}
-
-func addQueryNotApplied(diags *diag.Diagnostics, id string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), "Changed offer_query applies at the next creation only",
-		tfkit.Textf("Instance %s was created with other filters and meets the hardware terms of the new ones, so it is not "+
-			"replaced. To replace it, add offer_query to replace_on, or use -replace.", id))
+		tfkit.Textf("Changed %s applies at the next creation only", argument),
+		tfkit.Textf("The API uses it when an instance is created and cannot change it later, so instance %s stays as it is. "+
+			"To apply the new value, add %s to replace_on, or use -replace.", id, argument))
 }
 
 func addQueryMissed(diags *diag.Diagnostics, id string, term tfkit.Text) {
 	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), tfkit.Textf("Instance %s no longer meets offer_query", id),
 		tfkit.Textf("It does not meet %s. The plan replaces the instance: its disk and data are lost. To keep it, restore "+
 			"the old filter.", term))
-}
-
-func addKeysNotApplied(diags *diag.Diagnostics, id string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argSSHKeyIDs), "Changed ssh_key_ids apply at the next creation only",
-		tfkit.Textf("The API attaches keys when an instance is created and cannot change them later. The configured keys "+
-			"are not applied to instance %s. To apply them, add ssh_key_ids to replace_on, use -replace, or change "+
-			"authorized_keys on the instance itself.", id))
-}
-
-func addOtherGPUSlug(diags *diag.Diagnostics, id, gpu string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferQuery), "GPU of the imported instance is not in offer_query.gpu",
-		tfkit.Textf("Instance %s has the GPU %q. This can be another name for the same GPU, so the instance is kept. To "+
-			"replace it, use -replace.", id, gpu))
 }
 
 const (

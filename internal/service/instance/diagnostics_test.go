@@ -144,7 +144,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		},
 		"plans": func(diags *diag.Diagnostics) {
 			addOwnOffer(diags, replaced)
-			addReplacedForUnknown(diags, "replace_on", untrusted)
+			addNotApplied(diags, argSSHKeyIDs, untrusted)
 			for _, query := range []rental.OfferQuery{{GPU: []string{"a"}}, {Country: []string{"a"}}} {
 				addQueryMissed(diags, untrusted, missedByInstance(inst, query))
 			}

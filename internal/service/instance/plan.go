@@ -74,17 +74,6 @@ func (r *instanceResource) planUpdate(
 	next := planConvergence(state, &plan, notReady)
 	if next == lifecycle.ActionReplace {
 		replacedBy = append(replacedBy, path.Root("status"))
-		outbid := state.Status.ValueString() == string(rental.StatusOutbid)
-		switch {
-		case outbid && plan.OnOutbid.IsUnknown():
-			addReplacedForUnknown(&resp.Diagnostics, "on_outbid", state.ID.ValueString())
-		case outbid && plan.DesiredState.IsUnknown():
-			addReplacedForUnknown(&resp.Diagnostics, "desired_state", state.ID.ValueString())
-		}
-	}
-	if !state.Template.IsNull() && !plan.Template.Equal(state.Template) {
-		subject := tfkit.Textf("Instance %s", state.ID.ValueString())
-		tfinstance.WarnTemplateReplaces(&resp.Diagnostics, subject, plan.Template)
 	}
 	resp.RequiresReplace = append(resp.RequiresReplace, replacedBy...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)

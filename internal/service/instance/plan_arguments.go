@@ -16,80 +16,60 @@ import (
 // planCreateArguments plans the arguments that apply only at creation: it keeps the prior value of a changed argument,
 // unless replace_on contains the argument. It returns the arguments that replace the instance. If an unknown value may
 // require a replacement, it plans one, because the plan at apply must not contradict this one.
-func planCreateArguments(
-	ctx context.Context,
-	state model,
-	plan *model,
-) (replacedBy path.Paths, diags diag.Diagnostics) {
+func planCreateArguments(ctx context.Context, state model, plan *model) (replacedBy path.Paths, diags diag.Diagnostics) {
 	created := !state.QuotedKopH.IsNull() // by this provider, not imported
 	if !created && state.OfferQuery.Equal(state.importedQuery(ctx)) {
 		state.OfferQuery = types.ObjectNull(tfinstance.QueryType) // completeImport has set it: use the configured one
 	}
 	id := state.ID.ValueString()
 	keep := func(name string, before, now attr.Value) (kept bool) {
-		named, known := replaceOn(*plan, name)
-		switch {
-		case before.Equal(now):
-		case before.IsNull() && !created:
-			// After an import the state has no value, so the plan uses the configured one.
-		case named:
-			replacedBy = append(replacedBy, path.Root(name))
-		case !known:
-			replacedBy = append(replacedBy, path.Root(name))
-			addReplacedForUnknown(&diags, "replace_on", id)
-		case before.IsNull() || now.IsNull() || now.IsUnknown():
-			// Terraform accepts only the configured value here, which may be null in the end. The plan uses it without a
-			// request.
+		if before.Equal(now) || before.IsNull() && !created { // after an import, the plan uses the configured value
 			return false
-		default:
-			return true
 		}
-		return false
+		if mayReplaceOn(*plan, name) {
+			replacedBy = append(replacedBy, path.Root(name))
+			return false
+		}
+		// Terraform accepts only a configured value in place of null, and in place of a value that may be null in the end.
+		// The plan uses it without a request.
+		return !before.IsNull() && !now.IsNull() && !now.IsUnknown()
 	}
 	if keep(argOfferID, state.OfferID, plan.OfferID) {
 		plan.OfferID = state.OfferID
 	}
-	missed, unknown := missedTerm(ctx, state, *plan, &diags)
-	configuredQuery := plan.OfferQuery
+	missed, unknown := missedTerm(ctx, state, *plan)
 	if keep(argOfferQuery, state.OfferQuery, plan.OfferQuery) && missed == "" && !unknown {
+		if tfinstance.FullyKnown(ctx, plan.OfferQuery) {
+			addNotApplied(&diags, argOfferQuery, id)
+		}
 		plan.OfferQuery = state.OfferQuery
-		if tfinstance.FullyKnown(ctx, configuredQuery) {
-			addQueryNotApplied(&diags, id)
-		}
 	}
-	if !slices.ContainsFunc(replacedBy, path.Root(argOfferQuery).Equal) {
-		switch {
-		case missed != "":
-			replacedBy = append(replacedBy, path.Root(argOfferQuery))
+	if (missed != "" || unknown) && !slices.ContainsFunc(replacedBy, path.Root(argOfferQuery).Equal) {
+		replacedBy = append(replacedBy, path.Root(argOfferQuery))
+		if missed != "" {
 			addQueryMissed(&diags, id, missed)
-		case unknown:
-			replacedBy = append(replacedBy, path.Root(argOfferQuery))
-			addReplacedForUnknown(&diags, argOfferQuery, id)
 		}
 	}
-	configuredKeys := plan.SSHKeyIDs
+	changed := !plan.SSHKeyIDs.IsUnknown() && !plan.SSHKeyIDs.Equal(state.SSHKeyIDs)
+	if created && changed && !mayReplaceOn(*plan, argSSHKeyIDs) {
+		addNotApplied(&diags, argSSHKeyIDs, id)
+	}
 	if keep(argSSHKeyIDs, state.SSHKeyIDs, plan.SSHKeyIDs) {
 		plan.SSHKeyIDs = state.SSHKeyIDs
-	}
-	named, known := replaceOn(*plan, argSSHKeyIDs)
-	if created && !configuredKeys.IsUnknown() && !configuredKeys.Equal(state.SSHKeyIDs) && !named && known {
-		addKeysNotApplied(&diags, id)
 	}
 	return replacedBy, diags
 }
 
-// replaceOn reports whether replace_on contains an argument, and whether the result is known.
-func replaceOn(plan model, name string) (named, known bool) {
-	elements := plan.ReplaceOn.Elements()
-	named = slices.ContainsFunc(elements, types.StringValue(name).Equal)
-	return named, named || !plan.ReplaceOn.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
+// mayReplaceOn reports whether replace_on contains an argument, or may do so because it is unknown.
+func mayReplaceOn(plan model, name string) bool {
+	return plan.ReplaceOn.IsUnknown() || slices.ContainsFunc(plan.ReplaceOn.Elements(), func(element attr.Value) bool {
+		return element.IsUnknown() || element.Equal(types.StringValue(name))
+	})
 }
 
 // missedTerm returns the hardware term of a changed offer_query that the instance does not meet, empty if it meets all
 // terms of that query or of a fallback query, and whether that depends on an unknown value.
-func missedTerm(
-	ctx context.Context, state, plan model, diags *diag.Diagnostics,
-) (missed tfkit.Text, unknown bool) {
+func missedTerm(ctx context.Context, state, plan model) (missed tfkit.Text, unknown bool) {
 	if plan.OfferQuery.Equal(state.OfferQuery) || plan.OfferQuery.IsNull() || state.GPU.IsNull() {
 		return "", false
 	}
@@ -104,7 +84,7 @@ func missedTerm(
 			object = changedTerms(ctx, object, state.OfferQuery)
 		}
 		query := tfkit.OfferQuery(object)
-		if acceptsOtherSlug(state, inst.GPU.Slug, query.GPU, diags) {
+		if acceptsOtherSlug(state, inst.GPU.Slug, query.GPU) {
 			query.GPU = nil
 		}
 		term := missedByInstance(inst, query)
@@ -122,17 +102,14 @@ func missedTerm(
 }
 
 // acceptsOtherSlug reports whether the instance may meet the term gpu of a query despite a different slug: the API may
-// return different slugs for the GPU of an instance and for the GPU of its offer.
-func acceptsOtherSlug(state model, slug string, gpus []string, diags *diag.Diagnostics) bool {
+// return different slugs for the GPU of an instance and for the GPU of its offer. An imported instance has no query to
+// compare with.
+func acceptsOtherSlug(state model, slug string, gpus []string) bool {
 	if len(gpus) == 0 || slices.Contains(gpus, slug) {
 		return false
 	}
 	if state.OfferQuery.IsNull() {
-		imported := state.QuotedKopH.IsNull()
-		if imported {
-			addOtherGPUSlug(diags, state.ID.ValueString(), slug)
-		}
-		return imported
+		return state.QuotedKopH.IsNull()
 	}
 	var prior []string
 	for _, query := range state.queries() {

@@ -1,10 +1,7 @@
 package instance_test
 
 import (
-	"fmt"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -100,18 +97,6 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	expectDiags(t, "the refresh", tf.refresh(inst))
 	const warning = "WARNING: Running instances cost more than max_price_kop_h"
 	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.id(), "898.95")
-}
-
-// A plan that replaces an instance because of its template, also an unknown one, warns that the disk is lost.
-func TestPlan_TemplateReplaces(t *testing.T) {
-	t.Parallel()
-	_, tf, _ := start(t, nil)
-	inst := tf.mustApply(nil, configWithKey("a"))
-	warning := "WARNING: Instance " + inst.id() + " is replaced because its template changes"
-	for _, template := range []any{"pytorch-jupyter", tftypes.UnknownValue} {
-		diags := tf.plan(inst, configWithKey("a", "template", template)).diags
-		expectDiags(t, fmt.Sprint(template), diags, warning, "ignore_changes = [template]")
-	}
 }
 
 // A plan warns of GPU slugs that do not exist, also beside others and in fallback queries, with one request for all
