@@ -77,11 +77,8 @@ type nothingRented interface {
 
 const cannotCreate = "Cannot create instance"
 
-// Advice that several messages share.
-const (
-	WidenQuery tfkit.Text = "Remove filters, add fallback_queries, or raise max_price_kop_h."
-	OrWait     tfkit.Text = " To wait for an offer, set wait_for_offer."
-)
+// WidenQuery is the advice for a query without an offer.
+const WidenQuery tfkit.Text = "Remove filters, add fallback_queries, or raise max_price_kop_h."
 
 // describeOffer describes why no offer was rented.
 func describeOffer(err error, _ rental.Instance) (f Failure, ok bool) {
@@ -92,7 +89,8 @@ func describeOffer(err error, _ rental.Instance) (f Failure, ok bool) {
 			f.Reason, f.Advice = "The timeout expired before anything was rented.", "Apply again, or raise timeouts.create."
 		}
 	case market.NoOffer:
-		f = Failure{Argument: "offer_query", Summary: "No matching offer could be rented", Advice: WidenQuery + OrWait}
+		f = Failure{Argument: "offer_query", Summary: "No matching offer could be rented", Advice: WidenQuery}
+		f.Advice += " To wait for an offer, set wait_for_offer."
 		f.Reason = OffersText(e.Counts)
 		if e.Waited > 0 {
 			f.Reason = tfkit.Textf("The creation waited %s for an offer. ", e.Waited.Round(time.Second)) + f.Reason

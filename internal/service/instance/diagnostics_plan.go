@@ -54,19 +54,19 @@ func addQueryMissed(diags *diag.Diagnostics, id string, term tfkit.Text) {
 			"the old filter.", term))
 }
 
-const (
-	chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
-	noMatch     tfkit.Text = "No available offer matches the query."
-	// unlessCreated follows the reason why an instance cannot be created now.
-	unlessCreated tfkit.Text = " The apply fails if that does not change, unless it recovers the instance of an " +
-		"interrupted apply. "
-)
+const chooseOffer tfkit.Text = "Choose another offer, or use offer_query, which rents the first available one."
 
-// addCannotReplace reports an error for a replacement without a matching offer.
-func addCannotReplace(diags *diag.Diagnostics, argument, id string, why, nextStep tfkit.Text) {
-	tfkit.AddAttributeError(diags, path.Root(argument), tfkit.Textf("Cannot replace instance %s: no matching offer", id),
-		tfkit.Textf("%s A replacement would destroy instance %s and its disk first, and then fail. Nothing was destroyed. %s",
-			why, id, nextStep))
+// addNoOffer reports that no offer can be rented now, and why. For a new instance it is a warning: an interrupted apply
+// may have rented the offer for it, and an error would prevent the next apply from recovering that.
+func addNoOffer(diags *diag.Diagnostics, argument string, replaced *replacedInstance, why, nextStep tfkit.Text) {
+	if replaced != nil {
+		tfkit.AddAttributeError(diags, path.Root(argument),
+			tfkit.Textf("Cannot replace instance %s: no matching offer", replaced.ID),
+			why+" A replacement would destroy the instance and its disk first, and then fail. Nothing was destroyed. "+nextStep)
+		return
+	}
+	tfkit.AddAttributeWarning(diags, path.Root(argument), "No matching offer", why+" The apply fails if that does not "+
+		"change, unless it recovers the instance of an interrupted apply. "+nextStep)
 }
 
 func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
@@ -74,22 +74,4 @@ func addOwnOffer(diags *diag.Diagnostics, replaced *replacedInstance) {
 		tfkit.Textf("Offer %s may not be available for the replacement", replaced.OfferID),
 		tfkit.Textf("Instance %s is rented from this offer, and the replacement destroys it and its disk first. If the "+
 			"offer does not become available again, the apply then fails. %s", replaced.ID, chooseOffer))
-}
-
-func addOfferNotAvailable(diags *diag.Diagnostics, offerID string) {
-	tfkit.AddAttributeWarning(diags, path.Root(argOfferID), tfkit.Textf("Offer %s is not available", offerID),
-		"It cannot be rented now."+unlessCreated+chooseOffer)
-}
-
-func addNoOfferNow(diags *diag.Diagnostics, plan model, explanation tfkit.Text) {
-	consequence := unlessCreated + tfinstance.WidenQuery + tfinstance.OrWait
-	if wait := plan.Wait(); wait > 0 {
-		consequence = tfkit.Textf(" The apply waits for one, at most %s (wait_for_offer).", wait)
-	}
-	tfkit.AddAttributeWarning(
-		diags,
-		path.Root(argOfferQuery),
-		"No matching offer",
-		noMatch+consequence+explanation,
-	)
 }

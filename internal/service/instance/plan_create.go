@@ -133,10 +133,8 @@ func (r *instanceResource) estimateOffer(
 	_, unavailable := errors.AsType[lifecycle.OfferUnavailable](err)
 	available := found && (own || !unavailable)
 	switch maximum, disk := offer.Disk.MaxGB, plan.DiskGB.ValueInt64(); {
-	case !available && replaced != nil:
-		addCannotReplace(diags, argOfferID, replaced.ID, tfkit.Textf("Offer %s is not available now.", id), chooseOffer)
 	case !available:
-		addOfferNotAvailable(diags, id)
+		addNoOffer(diags, argOfferID, replaced, tfkit.Textf("Offer %s is not available now.", id), chooseOffer)
 	case err != nil && !unavailable:
 		r.addNotCreated(ctx, diags, nil, err)
 	case maximum != nil && disk > *maximum:
@@ -170,11 +168,11 @@ func (r *instanceResource) estimateQuery(
 	case !tfinstance.FullyKnown(ctx, plan.FallbackQueries):
 		return 0, nil
 	}
-	explanation := tfinstance.Explain(ctx, r.Meta, demand.Queries)
-	if replaced != nil {
-		addCannotReplace(diags, argOfferQuery, replaced.ID, noMatch, tfinstance.WidenQuery+explanation)
-	} else {
-		addNoOfferNow(diags, plan, explanation)
+	nextStep := tfinstance.WidenQuery
+	if wait := plan.Wait(); wait > 0 && replaced == nil {
+		nextStep = tfkit.Textf("It waits for an offer, at most %s (wait_for_offer).", wait)
 	}
+	addNoOffer(diags, argOfferQuery, replaced, "No available offer matches the query.",
+		nextStep+tfinstance.Explain(ctx, r.Meta, demand.Queries))
 	return 0, nil
 }
