@@ -61,7 +61,8 @@ func (c *converger) hasAddresses(ctx context.Context, inst rental.Instance) bool
 	if inst.Omitted.URLs {
 		return c.observations >= minObservations || !c.expected(ctx, inst).urls
 	}
-	return len(MissingURLs(inst)) == 0 || c.ranFor(urlIntervals)
+	missing := slices.ContainsFunc(inst.URLs, func(page rental.InstanceURL) bool { return page.URL == nil })
+	return !missing || c.ranFor(urlIntervals)
 }
 
 // ranFor reports whether the instance has run for a number of poll intervals with at least minObservations reads.
@@ -89,16 +90,4 @@ func (c *converger) expected(ctx context.Context, inst rental.Instance) addresse
 		c.addresses = &addresses{ssh: found && template.LaunchMode != rental.LaunchEntrypoint, urls: len(template.Ports) > 0}
 	}
 	return *c.addresses
-}
-
-// MissingURLs returns the labels of the web pages that have no address yet, sorted.
-func MissingURLs(inst rental.Instance) []string {
-	var labels []string
-	for _, page := range inst.URLs {
-		if page.URL == nil {
-			labels = append(labels, page.Label)
-		}
-	}
-	slices.Sort(labels)
-	return labels
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -47,7 +46,10 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	if burn := inst.BurnKopH(); burn > 0 {
 		text += ", costs " + tfkit.PerHour(burn)
 	}
-	text += "." + missingText(inst)
+	text += "."
+	if inst.Status == rental.StatusRunning && inst.DesiredState != rental.DesiredStopped && inst.SSH == nil {
+		text += " It has no SSH address."
+	}
 	if inst.StopReason != nil {
 		text += "\n" + StopAdvice(*inst.StopReason)
 	}
@@ -60,21 +62,6 @@ func LastSeen(ctx context.Context, client *rental.Client, inst rental.Instance) 
 	if err == nil && len(lines) > 0 {
 		text += "\nThe end of its log:" + tfkit.Lines(lines[max(0, len(lines)-lastLogLines):],
 			func(line string) tfkit.Text { return tfkit.Text(rental.Printable(line, maxLogLine)) })
-	}
-	return text
-}
-
-// missingText names the missing addresses of a running instance.
-func missingText(inst rental.Instance) tfkit.Text {
-	if inst.Status != rental.StatusRunning || inst.DesiredState == rental.DesiredStopped {
-		return ""
-	}
-	var text tfkit.Text
-	if inst.SSH == nil {
-		text = " It has no SSH address."
-	}
-	if missing := lifecycle.MissingURLs(inst); len(missing) > 0 {
-		text += tfkit.Textf(" Web pages without an address: %s.", missing)
 	}
 	return text
 }

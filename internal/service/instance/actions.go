@@ -237,7 +237,7 @@ func (run *actionRun) converge(
 		return converged.Instance, false
 	}
 	run.report(ctx, converged.Instance)
-	addMissingAddresses(run.diags, converged, run.Meta.Lifecycle.SSHTimeout())
+	addMissingAddress(run.diags, converged, run.Meta.Lifecycle.SSHTimeout())
 	return converged.Instance, true
 }
 

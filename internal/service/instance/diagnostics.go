@@ -130,16 +130,12 @@ func addNotConverged(
 	tfinstance.AddFailure(diags, err, inst, details+lastSeen)
 }
 
-// addMissingAddresses warns that a running instance has no SSH address, or has web pages without an address.
-func addMissingAddresses(diags *diag.Diagnostics, now lifecycle.Converged, sshTimeout time.Duration) {
+// addMissingAddress warns that a running instance has no SSH address.
+func addMissingAddress(diags *diag.Diagnostics, now lifecycle.Converged, sshTimeout time.Duration) {
 	if now.NoSSH {
 		tfkit.AddWarning(diags, tfkit.Textf("Instance %s has no SSH address", now.ID), tfkit.Textf(
 			"The API returned none within %s after the instance was running, although its template has SSH. The instance is "+
 				"in the state and is billed. When the API returns the address, the next refresh reads it.", sshTimeout))
-	}
-	if missing := lifecycle.MissingURLs(now.Instance); len(missing) > 0 && now.Status == rental.StatusRunning {
-		tfkit.AddWarning(diags, tfkit.Textf("Instance %s has web pages without an address", now.ID), tfkit.Textf(
-			"Without an address so far: %s. When the API returns the addresses, the next refresh reads them.", missing))
 	}
 }
 

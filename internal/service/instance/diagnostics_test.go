@@ -115,7 +115,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 			}
 			running := inst
 			running.Status = rental.StatusRunning
-			addMissingAddresses(diags, lifecycle.Converged{Instance: running, NoSSH: true}, time.Minute)
+			addMissingAddress(diags, lifecycle.Converged{Instance: running, NoSSH: true}, time.Minute)
 			tfkit.AddWarning(diags, "", tfinstance.LastSeen(t.Context(), client, running))
 		},
 		"creations": func(diags *diag.Diagnostics) {

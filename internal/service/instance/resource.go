@@ -77,7 +77,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 		r.addCreatedNotReady(ctx, &resp.Diagnostics, now.Instance, plan.KeepOnTimeout.ValueBool(), timeout, err)
 		return
 	}
-	addMissingAddresses(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
+	addMissingAddress(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
 }
 
 // setRented plans the values that describe how the instance was rented.
@@ -215,7 +215,7 @@ func (r *instanceResource) converge(
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, now.Instance))...)
-	addMissingAddresses(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
+	addMissingAddress(&resp.Diagnostics, now, r.Meta.Lifecycle.SSHTimeout())
 }
 
 // Delete destroys the instance and waits until it is destroyed.
