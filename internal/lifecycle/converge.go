@@ -31,8 +31,6 @@ type Target struct {
 // Converged is the last observation of an instance, and how the wait ended.
 type Converged struct {
 	rental.Instance
-	// Requested reports whether a start or stop was requested.
-	Requested bool
 	// NoSSH is true for a running instance without the SSH address that its template provides.
 	NoSSH bool
 }
@@ -65,7 +63,7 @@ func (m *Manager) converge(ctx context.Context, c *converger, inst rental.Instan
 	if c.tooExpensive != nil {
 		err = c.afterStop(err)
 	}
-	return Converged{Instance: inst, Requested: c.last != nil, NoSSH: c.noSSH}, err
+	return Converged{Instance: inst, NoSSH: c.noSSH}, err
 }
 
 // converger moves one instance to a state.

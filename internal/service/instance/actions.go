@@ -145,8 +145,8 @@ func (a *instanceAction) ModifyPlan(
 		tfkit.WarnUnchecked(&resp.Diagnostics, err) // Invoke reads it again
 	case !found:
 		addNotFound(&resp.Diagnostics, a.verb, id)
-	case isFinal(inst):
-		addFinal(&resp.Diagnostics, a.verb, inst, "")
+	case inst.Destroyed() || inst.Status == rental.StatusFailed:
+		addFinal(&resp.Diagnostics, a.verb, inst)
 	case a.requestsStart(inst):
 		tfinstance.AddSpendingProblems(&resp.Diagnostics, a.Meta.Spending.Check(ctx, spending.StartOf(inst)))
 	}
@@ -164,11 +164,6 @@ func (a *instanceAction) requestsStart(inst rental.Instance) bool {
 func (a *instanceAction) stopsFirst(inst rental.Instance) bool {
 	return a.verb == verbRestart && inst.Status == rental.StatusRunning &&
 		lifecycle.NextAction(inst, rental.DesiredStopped, lifecycle.OutbidRestart) == lifecycle.ActionStop
-}
-
-// isFinal reports whether an instance is destroyed or failed.
-func isFinal(inst rental.Instance) bool {
-	return inst.Destroyed() || inst.Status == rental.StatusFailed
 }
 
 // Invoke implements action.Action.
@@ -190,10 +185,6 @@ func (a *instanceAction) Invoke(ctx context.Context, req action.InvokeRequest, r
 		run.addError(ctx, rental.Instance{ID: id}, err)
 		return
 	}
-	if isFinal(inst) {
-		addFinal(run.diags, a.verb, inst, "\n\n"+tfinstance.LastSeen(ctx, a.Meta.Client, inst))
-		return
-	}
 	run.report(ctx, inst)
 	run.change(ctx, inst)
 }
@@ -205,7 +196,6 @@ type actionRun struct {
 	sendProgress func(action.InvokeProgressEvent)
 	diags        *diag.Diagnostics
 	reported     rental.InstanceStatus // the status of the last progress message
-	requested    bool                  // a start or stop was requested, with any outcome
 	stopped      bool                  // a restart has stopped the instance, and has not started it yet
 }
 
@@ -231,7 +221,6 @@ func (run *actionRun) converge(
 		State: wanted, OnOutbid: lifecycle.OutbidRestart,
 		Progress: func(inst rental.Instance) { run.report(ctx, inst) },
 	})
-	run.requested = run.requested || converged.Requested
 	if err != nil {
 		run.addError(ctx, converged.Instance, err)
 		return converged.Instance, false

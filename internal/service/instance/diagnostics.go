@@ -163,15 +163,10 @@ func addNotFound(diags *diag.Diagnostics, verb tfkit.Text, id string) {
 			"to the right account.")
 }
 
-// addFinal reports that an action cannot change an instance that is destroyed or failed. It appends the details.
-func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance, details tfkit.Text) {
-	text := tfkit.Text("It failed and cannot be started.")
-	if inst.Destroyed() {
-		text = "It is destroyed, or about to be."
-	}
+// addFinal reports that an action cannot change an instance that is destroyed or failed.
+func addFinal(diags *diag.Diagnostics, verb tfkit.Text, inst rental.Instance) {
 	tfkit.AddAttributeError(diags, path.Root("instance_id"), tfkit.Textf(summaryCannotAct, verb, inst.ID), tfkit.Textf(
-		"Its status is %q. %s If a gpurent_instance manages it, the next apply creates another.%s",
-		inst.Status, text, details))
+		"Its status is %q, which is final. If a gpurent_instance manages it, the next apply creates another.", inst.Status))
 }
 
 // addError reports why the action failed, the last state of the instance, and what to do next.
@@ -179,17 +174,18 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 	if inst.StopReason != nil && *inst.StopReason == rental.StopReasonUser {
 		inst.StopReason = nil // most likely the action requested the stop
 	}
-	_, missing := errors.AsType[lifecycle.Missing](err)
-	_, failed := errors.AsType[lifecycle.NeedsReplacement](err)
-	lastSeen := func() tfkit.Text { return "\n\n" + tfinstance.LastSeen(ctx, run.Meta.Client, inst) }
+	goal := tfkit.Text("ready")
+	if run.verb == verbStop {
+		goal = "stopped"
+	}
 	switch {
 	case isEnded(ctx, err):
-		summary, text := endedText(ctx, inst.ID, run.goal(), "timeout", run.timeout)
-		tfkit.AddError(run.diags, summary, text+run.requestedText()+tfinstance.CauseText(err)+lastSeen())
+		summary, text := endedText(ctx, inst.ID, goal, "timeout", run.timeout)
+		tfkit.AddError(run.diags, summary, text+"A start or stop that it requested may still be carried out. Run the action "+
+			"again: it continues, but a restart stops a running instance once more."+tfinstance.CauseText(err)+"\n\n"+
+			tfinstance.LastSeen(ctx, run.Meta.Client, inst))
 	case rental.IsNotFound(err):
 		addNotFound(run.diags, run.verb, inst.ID)
-	case missing || failed:
-		addFinal(run.diags, run.verb, inst, lastSeen())
 	default:
 		addNotConverged(ctx, run.Meta.Client, run.diags, inst, err, "")
 	}
@@ -197,21 +193,4 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 		tfkit.AddError(run.diags, tfkit.Textf("Instance %s is now stopped", inst.ID), "The restart stopped it, and could not "+
 			"start it again. Only its disk is billed. Run this action or gpurent_instance_start again, or apply.")
 	}
-}
-
-// goal is the state that the action leads to.
-func (run *actionRun) goal() tfkit.Text {
-	if run.verb == verbStop {
-		return "stopped"
-	}
-	return "ready"
-}
-
-// requestedText describes what an action that ended early may have changed.
-func (run *actionRun) requestedText() tfkit.Text {
-	if !run.requested {
-		return "The action requested no start or stop. Run the action again."
-	}
-	return "The action requested a start or stop, which may still be carried out. Run the action again: it continues, but a " +
-		"restart stops a running instance once more."
 }

@@ -152,7 +152,7 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 		},
 		"actions": func(diags *diag.Diagnostics) {
 			addNotFound(diags, "start", untrusted)
-			addFinal(diags, "start", inst, "")
+			addFinal(diags, "start", inst)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
