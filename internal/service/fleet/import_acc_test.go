@@ -36,15 +36,15 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 	for name, test := range map[string]struct{ omitted, order, config, changed, rolling, reason string }{
 		"disk_gb": {
 			"disk_gb", `"template":"pytorch","disk_gb":20`, plain(2, 20), plain(2, 30), plain(2, 30, rolling),
-			"): replaced, because disk_gb is 20 instead of 30",
+			"): replaced, because it was created with other arguments",
 		},
 		"image": {
 			"image", `"template":"custom","image":"nginx:1.27","disk_gb":20`, custom("nginx:1.27"), custom("nginx:1.28"),
-			custom("nginx:1.28", rolling), "): replaced, because image changes",
+			custom("nginx:1.28", rolling), "): replaced, because it was created with other arguments",
 		},
 		"template": {
 			"template", `"template":"pytorch","disk_gb":20`, plain(2, 20), custom("nginx:1.27"),
-			custom("nginx:1.27", rolling), "): replaced, because template changes",
+			custom("nginx:1.27", rolling), "): replaced, because it was created with other arguments",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,9 +2,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -203,35 +201,13 @@ func reason(plan model, change fleet.Change) tfkit.Text {
 	case fleet.Replace:
 		return tfkit.Textf("replaced, because its status is %s", statusText(inst))
 	case fleet.Update:
-		return updateReason(plan, change.Request)
+		return "replaced, because it was created with other arguments"
 	case fleet.Create:
 		if change.Unknown {
 			return "the outcome of its creation is unknown: the apply takes the instance of its key, or rents one"
 		}
 	}
 	return "not found: another one is rented"
-}
-
-// updateReason names the arguments in which a member differs from the plan, without the values of strings, which may be
-// sensitive.
-func updateReason(plan model, made rental.InstanceCreate) tfkit.Text {
-	var reasons []string
-	if made.Template != "" && made.Template != plan.Template.ValueString() {
-		reasons = append(reasons, "template changes")
-	}
-	if size := plan.DiskGB.ValueInt64(); made.DiskGB != 0 && made.DiskGB != size {
-		reasons = append(reasons, fmt.Sprintf("disk_gb is %d instead of %d", made.DiskGB, size))
-	}
-	if made.Type != "" && string(made.Type) != plan.Type.ValueString() {
-		reasons = append(reasons, "type changes")
-	}
-	if image := plan.Image.ValueString(); isCustom(plan) && made.Image != "" && !rental.SameImage(made.Image, image) {
-		reasons = append(reasons, "image changes")
-	}
-	if len(reasons) == 0 {
-		return "replaced, because arguments change"
-	}
-	return tfkit.Textf("replaced, because %s", strings.Join(reasons, ", and "))
 }
 
 // statusText returns the status of an instance, and why it stopped.
