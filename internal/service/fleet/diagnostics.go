@@ -87,14 +87,6 @@ func countReady(o outcome) (ready, surplus int) {
 	return fleet.Ready(stays, o.Target.State), len(o.Members) - o.Size
 }
 
-// membersText counts members: "1 member", "2 members".
-func membersText(n int) tfkit.Text {
-	if n == 1 {
-		return "1 member"
-	}
-	return tfkit.Textf("%d members", n)
-}
-
 // tainted describes what an error of a creation leads to.
 func tainted(o outcome) tfkit.Text {
 	if len(o.Members) == 0 {
@@ -158,35 +150,29 @@ func rolledBackText(o outcome) tfkit.Text {
 	if len(o.RolledBack) == 0 {
 		return "allocation is \"all\": the apply kept no new member."
 	}
-	return tfkit.Textf("allocation is \"all\": the apply destroyed %s that it had created. They are billed for the time "+
-		"that they existed.", membersText(len(o.RolledBack)))
+	return tfkit.Textf("allocation is \"all\": the apply destroyed the members that it had created (%d). They are billed for "+
+		"the time that they existed.", len(o.RolledBack))
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome) {
-	text := tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and this apply found them:",
-		membersText(len(o.Recovered))) + memberLines(o.Recovered)
+	var then tfkit.Text
 	if o.created { // the keys are chosen
-		text += "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
+		then = "\n\nIf another state has a fleet with the same idempotency_prefix and name, both would change and destroy " +
 			"the same instances: run `terraform state rm ADDRESS` here now, and choose another prefix."
 	} else if len(o.Members) > o.Size {
-		text += "\n\nThe next plan shows which of them are destroyed, because size is smaller."
+		then = "\n\nThe next plan shows which of them are destroyed, because size is smaller."
 	}
-	tfkit.AddWarning(diags, tfkit.Textf("Fleet %s contains instances that were rented before", o.Name), text)
+	addFound(diags, tfkit.Textf("Fleet %s contains instances that were rented before", o.Name), o.Recovered, then)
 }
 
-// memberLines returns a line for each member with the time of its creation.
-func memberLines(members []fleet.Member) tfkit.Text {
+// addFound reports members that an interrupted apply rented, with the times of their creation.
+func addFound(diags *diag.Diagnostics, summary tfkit.Text, members []fleet.Member, then tfkit.Text) {
 	lines := make([]slotLine, len(members))
 	for i, m := range members {
 		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance)}
 	}
-	return slotLines(lines)
-}
-
-func addAlsoDestroyed(diags *diag.Diagnostics, name string, members []fleet.Member) {
-	tfkit.AddWarning(diags, tfkit.Textf("More instances of fleet %s were destroyed", name),
-		tfkit.Textf("An interrupted apply rented %s under the keys of this fleet, and they were destroyed with it:",
-			membersText(len(members)))+memberLines(members))
+	tfkit.AddWarning(diags, summary, tfkit.Textf("An interrupted apply rented these members (%d) under the keys of this fleet:",
+		len(members))+slotLines(lines)+then)
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
@@ -207,28 +193,17 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	for _, f := range result.Failures {
 		if inst, ok := lifecycle.RentedBefore(f.Err); ok {
-			addMaybeOther(diags, name, inst.ID)
+			tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", inst.ID), tfkit.Textf("The outcome of a "+
+				"create request of fleet %s is unknown, and this instance was rented under its chosen key. It was not destroyed, "+
+				"because another state with the same idempotency_prefix may have rented it. If it is this fleet's, destroy it in "+
+				"the service's console, and run again. Otherwise run `terraform state rm ADDRESS` for the fleet.", name))
 		}
 	}
-	result.Failures = slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)
-	if len(result.Failures) == 0 {
-		return
+	failures := slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)
+	if len(failures) > 0 {
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s is not destroyed yet", name), tfkit.Textf("These members may still exist "+
+			"and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):", timeout)+failureLines(failures))
 	}
-	tfkit.AddError(diags, tfkit.Textf("Fleet %s is not destroyed yet", name), tfkit.Textf(
-		"%s may still exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):",
-		membersText(len(result.Failures)), timeout)+failureLines(result.Failures))
-}
-
-// addMaybeOther reports an instance that a destruction left alone, because only a chosen key leads to it.
-func addMaybeOther(diags *diag.Diagnostics, name, id string) {
-	text := tfkit.Textf("The outcome of a create request of fleet %s is unknown, and this instance was rented under its "+
-		"chosen key. It was not destroyed, because another state with the same idempotency_prefix may have rented it. If it "+
-		"is this fleet's, import it as an instance, destroy that, and run again. Otherwise run `terraform state rm ADDRESS` "+
-		"for the fleet.", name)
-	if block, ok := tfkit.ImportBlock("gpurent_instance", id); ok {
-		text += "\n\n" + block
-	}
-	tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", id), text)
 }
 
 func addNotAFleetID(diags *diag.Diagnostics) {

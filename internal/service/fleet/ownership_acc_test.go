@@ -69,7 +69,7 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 		"a larger size": {2 * time.Hour, func(t *testing.T, env *acctest.Env, w *acctest.Workspace) {
 			t.Helper()
 			w.Configure(env.Config(config(4)))
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented 2 members", "0 destroyed")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)", "0 destroyed")
 			if err := env.Left("instances", 4); err != nil {
 				t.Error(err)
 			}
@@ -77,7 +77,7 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 		"a smaller size": {0, func(t *testing.T, env *acctest.Env, w *acctest.Workspace) {
 			t.Helper()
 			w.Configure(env.Config(config(1)))
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented 2 members")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)")
 			if err := env.Left("instances", 3); err != nil {
 				t.Error(err)
 			}
@@ -214,7 +214,7 @@ func TestAccFleet_unknownOutcomeInAnotherAccount(t *testing.T) {
 		contains(t, output, "Cannot find an instance of fleet train")
 	}
 	w.Configure(env.Provider() + one)
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented 1 member")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (1)")
 	w.Run("destroy", "-auto-approve")
 	for _, e := range []*acctest.Env{env, other} {
 		if err := e.NothingLeft("instances"); err != nil {
@@ -230,7 +230,7 @@ func TestAccFleet_rolledBackCreation(t *testing.T) {
 	env := acctest.Start(t, acctest.ChoosesOffers())
 	w := env.Workspace(env.Config(config(2, `allocation = "all"`, ready, `timeouts = { create = "3s" }`)))
 	output, err := w.Try("apply", "-auto-approve", "-no-color")
-	contains(t, output, "destroyed 2 members that it had created")
+	contains(t, output, "destroyed the members that it had created (2)")
 	if left := w.Run("state", "list"); err == nil || left != "" || env.NothingLeft("instances") != nil {
 		t.Errorf("%v, in the state: %q", err, left)
 	}

@@ -222,7 +222,8 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	tfinstance.AddKeptForOther(&resp.Diagnostics, result.KeptForOther...)
 	if len(result.Recovered) > 0 {
-		addAlsoDestroyed(&resp.Diagnostics, name, result.Recovered)
+		addFound(&resp.Diagnostics, tfkit.Textf("More instances of fleet %s were destroyed", name), result.Recovered,
+			"\n\nThey were destroyed with it.")
 	}
 	if len(result.Failures) > 0 {
 		addNotDestroyed(&resp.Diagnostics, name, result, timeout)
