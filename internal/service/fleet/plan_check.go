@@ -25,9 +25,8 @@ func (r *fleetResource) checkCreate(
 		r.warnOfOthers(ctx, plan.Name.ValueString(), replaced, diags)
 	}
 	if plan.Size.IsUnknown() || plan.Size.ValueInt64() > 0 {
-		tfinstance.CheckAccount(ctx, r.Meta, len(replaced) > 0, diags)
+		tfinstance.CheckCreation(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	}
-	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	if diags.HasError() || argumentsUnknown(plan) || plan.Name.IsUnknown() {
 		return
 	}
@@ -64,11 +63,8 @@ func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.D
 	warnAboveCap(diags, u)
 	warnOfChanges(diags, u)
 	rents := slices.ContainsFunc(u.changes, func(c fleet.Change) bool { return c.Action.Rents() })
-	if rents {
-		tfinstance.CheckAccount(ctx, r.Meta, true, diags)
-	}
 	if rents || u.imageChanged {
-		tfinstance.CheckTemplate(ctx, r.Meta, u.plan.Arguments, true, diags)
+		tfinstance.CheckCreation(ctx, r.Meta, u.plan.Arguments, true, diags)
 	}
 	if len(u.changes) == 0 || diags.HasError() {
 		return

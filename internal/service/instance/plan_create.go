@@ -26,11 +26,7 @@ func (r *instanceResource) checkCreate(
 	if !r.Meta.Ready() {
 		return
 	}
-	tfinstance.CheckAccount(ctx, r.Meta, replaced != nil, diags)
-	if diags.HasError() {
-		return
-	}
-	tfinstance.CheckTemplate(ctx, r.Meta, plan.Arguments, replaced != nil, diags)
+	tfinstance.CheckCreation(ctx, r.Meta, plan.Arguments, replaced != nil, diags)
 	if diags.HasError() {
 		return
 	}
