@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -132,9 +131,6 @@ func (r *fleetResource) checkOffers(
 		if c.Action == fleet.Update {
 			updates++
 		}
-	}
-	if slots > 0 {
-		tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root("offer_queries"), plan.OfferQueries, diags)
 	}
 	var choice market.Choice
 	known := tfinstance.FullyKnown(ctx, plan.OfferQueries, plan.MaxPriceKopH, plan.Same)

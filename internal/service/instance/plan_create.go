@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
@@ -30,10 +29,6 @@ func (r *instanceResource) checkCreate(
 	if diags.HasError() {
 		return
 	}
-	// A GPU model that does not exist is a warning, even if a creation would wait for an offer or use another query.
-	gpus := tfkit.OfferQuery(plan.OfferQuery).GPU
-	tfinstance.CheckGPUs(ctx, r.Meta, path.Root(argOfferQuery).AtName("gpu"), gpus, diags)
-	tfinstance.CheckQueryGPUs(ctx, r.Meta, path.Root(argFallbackQueries), plan.FallbackQueries, diags)
 	r.checkName(ctx, plan, hasKey, replaced, diags)
 	r.checkPrice(ctx, plan, replaced, diags)
 }

@@ -98,25 +98,3 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	const warning = "WARNING: Running instances cost more than max_price_kop_h"
 	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.id(), "898.95")
 }
-
-// A plan warns of GPU slugs that do not exist, also beside others and in fallback queries, with one request for all
-// instances, and none without a slug.
-func TestPlan_UnknownGPU(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
-	env.AddSSHKey()
-	query := func(gpus ...any) map[string]any { return map[string]any{"gpu": gpus} }
-	tf := newProvider(t, env, nil)
-	expectDiags(t, "no slug", tf.plan(nil, configWithoutKey("a", "offer_query", map[string]any{})).diags)
-	if n := env.CountRequests("GET", "/gpus"); n != 0 {
-		t.Errorf("%d requests without a slug", n)
-	}
-	waiting := configWithoutKey("b", "wait_for_offer", "5m", "offer_query", query("RTX_4090", "rtx_4090"))
-	expectDiags(t, "a misspelled slug", tf.plan(nil, waiting).diags, "WARNING: No such GPU model",
-		"offer_query.gpu that are no GPU model: 1 of 2", "gpurent_gpus")
-	fallback := configWithoutKey("c", "fallback_queries", []any{query("rtx_4090"), query("A-100")})
-	expectDiags(t, "a fallback", tf.plan(nil, fallback).diags, "fallback_queries[1].gpu that are no GPU model: 1 of 1")
-	if n := env.CountRequests("GET", "/gpus"); n != 1 {
-		t.Errorf("%d requests, want 1", n)
-	}
-}

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
@@ -44,7 +44,9 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	tfkit.WarnSkipped(&resp.Diagnostics, "offers", skipped)
-	tfinstance.CheckGPUs(ctx, d.Meta, path.Root("gpu"), query.GPU, &resp.Diagnostics)
+	if len(query.GPU) > 0 {
+		d.warnUnknownGPUs(ctx, query.GPU, &resp.Diagnostics)
+	}
 	items, ids := []item{}, []string{}
 	for _, offer := range offers {
 		items = append(items, fromAPI(offer))
@@ -53,4 +55,22 @@ func (d *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	resp.State.Raw = req.Config.Raw
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("offers"), items)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("ids"), ids)...)
+}
+
+// warnUnknownGPUs warns of slugs that no GPU model has. It does not print them: a message contains no value of an
+// argument, because that may be sensitive. A list that cannot be read, or not completely, is ignored.
+func (d *offersDataSource) warnUnknownGPUs(ctx context.Context, slugs []string, diags *diag.Diagnostics) {
+	models, err := d.Meta.Cache.GPUs.List(ctx)
+	if err != nil || len(models.Skipped) > 0 {
+		return
+	}
+	unknown := slices.DeleteFunc(slices.Clone(slugs), func(slug string) bool {
+		_, found := models.Find(slug)
+		return found
+	})
+	if len(unknown) > 0 {
+		tfkit.AddAttributeWarning(diags, path.Root("gpu"), "No such GPU model", tfkit.Textf("Slugs in gpu that are no GPU "+
+			"model: %d of %d. The data source gpurent_gpus lists all models, also those without an offer.",
+			len(unknown), len(slugs)))
+	}
 }
