@@ -1,6 +1,10 @@
 package tfinstance
 
 import (
+	"cmp"
+	"context"
+	"slices"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -49,6 +53,36 @@ func objectText(other lifecycle.Object) tfkit.Text {
 		return tfkit.Textf("the fleet %q", other.Fleet)
 	}
 	return "another gpurent_instance"
+}
+
+// Unclaimed returns the active instances whose names match and that neither the planned object nor another one of this
+// run has, newest first: an interrupted apply may have rented them. own are the ids of the planned object. With an
+// error, the API has not returned all.
+func Unclaimed(
+	ctx context.Context, meta *tfkit.Meta, matches func(name string) bool, own ...string,
+) (found []rental.Instance, err error) {
+	active, err := meta.Cache.Instances.Recent(ctx)
+	if active == nil {
+		return nil, err
+	}
+	for _, inst := range active.Items {
+		has := slices.Contains(own, inst.ID) || meta.Owners.Has(inst.ID)
+		if matches(inst.NameString()) && !inst.Destroyed() && !has {
+			found = append(found, inst)
+		}
+	}
+	slices.SortFunc(found, func(a, b rental.Instance) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return found, err
+}
+
+// UnclaimedText lists the instances that Unclaimed has found.
+func UnclaimedText(found []rental.Instance) tfkit.Text {
+	return "This run has not read these active instances from the state:" +
+		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
+			return tfkit.Textf("%s, %s, %s, %s", inst.ID, inst.Status, CreatedText(inst), tfkit.PerHour(inst.BurnKopH()))
+		}) + "\n"
 }
 
 // AddKeptForOther reports the instances that a change or a destruction left alone, because another object has them; no

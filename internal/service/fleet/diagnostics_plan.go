@@ -2,14 +2,12 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -58,19 +56,4 @@ func (r *fleetResource) addTooFewOffers(
 		text += tfinstance.Explain(ctx, r.Meta, spec.Offers.Queries)
 	}
 	add(diags, path.Root("offer_queries"), tfkit.Textf("Too few offers for fleet %s", spec.Name), text)
-}
-
-// addOtherMembers describes instances with the names of members.
-func addOtherMembers(diags *diag.Diagnostics, name string, others []rental.Instance) {
-	var burn int64
-	var names []string
-	for _, inst := range others {
-		names = append(names, fmt.Sprintf("%s (%s)", inst.ID, inst.NameString()))
-		burn += inst.BurnKopH()
-	}
-	tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name), tfkit.Textf(
-		"This fleet does not have these active instances, which cost %s: %s. If an interrupted apply of this fleet rented "+
-			"them, their keys prove it: the next apply that changes the fleet takes them, and a destroy destroys them. Others "+
-			"stay as they are: see `terraform-provider-gpurent unmanaged`.",
-		tfkit.HourlyRubles(burn), tfkit.List(names)))
 }

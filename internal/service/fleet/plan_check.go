@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -154,24 +155,21 @@ func (r *fleetResource) checkOffers(
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change))
 }
 
-// warnOfOthers warns of active instances that have the names of members of a fleet, are not among its members, and that
-// no other object of this run has. Only an apply can request their keys.
+// warnOfOthers warns of active instances that have the names of members of a fleet and are not among them. Only an apply
+// can request their keys.
 func (r *fleetResource) warnOfOthers(
 	ctx context.Context, name string, members []fleet.Member, diags *diag.Diagnostics,
 ) {
-	active, _ := r.Meta.Cache.Instances.Recent(ctx) //nolint:errcheck // what could be read is enough for a warning
-	if active == nil {
-		return
+	named := func(other string) bool {
+		fleetName, _, ok := fleet.ParseMemberName(other)
+		return ok && strings.EqualFold(fleetName, name)
 	}
-	var others []rental.Instance
-	for _, named := range fleet.Named(active.Items, name) {
-		id := named.Instance.ID
-		if !slices.Contains(memberIDs(members), id) && !r.Meta.Owners.Has(id) {
-			others = append(others, named.Instance)
-		}
-	}
-	if len(others) > 0 {
-		addOtherMembers(diags, name, others)
+	// What could be read is enough for a warning.
+	if others, _ := tfinstance.Unclaimed(ctx, r.Meta, named, memberIDs(members)...); len(others) > 0 { //nolint:errcheck // see above
+		tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name),
+			tfinstance.UnclaimedText(others)+"If an interrupted apply of this fleet rented them, their keys prove it: the next "+
+				"apply that changes the fleet takes them, and a destroy destroys them. Others stay as they are: see "+
+				"`terraform-provider-gpurent unmanaged`.")
 	}
 }
 

@@ -23,16 +23,12 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 // addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
 // instance by its key.
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
-	text := tfkit.Text("This run has not read these active instances from the state:") +
-		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
-			return tfkit.Textf("%s, %s, created %s, %s", inst.ID, inst.Status,
-				tfkit.Time(inst.CreatedAt).ValueString(), tfkit.PerHour(inst.BurnKopH()))
-		})
+	text := tfinstance.UnclaimedText(found)
 	if hasKey {
-		text += "\nIf an interrupted apply created one under this key within recover_within, the apply recovers it. Otherwise the " +
+		text += "If an interrupted apply created one under this key within recover_within, the apply recovers it. Otherwise the " +
 			"apply fails or creates one more"
 	} else {
-		text += "\nThe plan creates one more"
+		text += "The plan creates one more"
 	}
 	text += ", and all are billed. If another resource or state has it, ignore this. "
 	text += tfinstance.ImportAdvice("gpurent_instance", found[0].ID)

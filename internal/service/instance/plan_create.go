@@ -1,10 +1,8 @@
 package instance
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -33,11 +31,8 @@ func (r *instanceResource) checkCreate(
 	r.checkPrice(ctx, plan, replaced, diags)
 }
 
-// maxDuplicateNames is the maximum number of instances with the planned name in a warning.
-const maxDuplicateNames = 3
-
-// checkName warns of active instances that have the planned name and that this process has not read from the state: an
-// interrupted run may have rented one of them. hasKey: a later apply recovers the planned instance by its key.
+// checkName warns of active instances that have the planned name: an interrupted apply may have rented one of them.
+// hasKey: a later apply recovers the planned instance by its key.
 func (r *instanceResource) checkName(
 	ctx context.Context, plan model, hasKey bool, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {
@@ -45,22 +40,16 @@ func (r *instanceResource) checkName(
 	if name == "" {
 		return
 	}
-	active, err := r.Meta.Cache.Instances.Recent(ctx) // incomplete with an error
-	var found []rental.Instance
-	if active != nil {
-		found = slices.DeleteFunc(slices.Clone(active.Items), func(inst rental.Instance) bool {
-			return !tfkit.SameText(inst.NameString(), name) || replaced != nil && replaced.ID == inst.ID || inst.Destroyed() ||
-				r.Meta.Owners.Has(inst.ID)
-		})
+	var own []string
+	if replaced != nil {
+		own = append(own, replaced.ID)
 	}
-	if len(found) == 0 {
+	same := func(other string) bool { return tfkit.SameText(other, name) }
+	if found, err := tfinstance.Unclaimed(ctx, r.Meta, same, own...); len(found) > 0 {
+		addDuplicateName(diags, found, hasKey)
+	} else {
 		tfkit.WarnUnchecked(diags, err)
-		return
 	}
-	slices.SortFunc(found, func(a, b rental.Instance) int { // that of an interrupted apply is among the newest
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	addDuplicateName(diags, found[:min(len(found), maxDuplicateNames)], hasKey)
 }
 
 // checkPrice checks the current state of the offer and the spending limits. For a new instance a missing offer is a
