@@ -63,8 +63,8 @@ var regularExpression = tfkit.StringRule{
 			if parsed, ok := errors.AsType[*syntax.Error](err); ok {
 				reason = parsed.Code // without the expression
 			}
-			tfkit.AddAttributeError(diags, at, "Invalid regular expression", tfkit.Textf("The value of %s: %s. The syntax is that "+
-				"of RE2, as in the function regex of Terraform: without lookarounds and backreferences.", at.String(),
+			tfkit.AddAttributeError(diags, at, "Invalid regular expression", tfkit.Textf("The value of %s: %s. The syntax is "+
+				"that of RE2, as in the function regex of Terraform: without lookarounds and backreferences.", at.String(),
 				string(reason)))
 		}
 	},

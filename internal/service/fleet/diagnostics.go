@@ -150,8 +150,8 @@ func rolledBackText(o outcome) tfkit.Text {
 	if len(o.RolledBack) == 0 {
 		return "allocation is \"all\": the apply kept no new member."
 	}
-	return tfkit.Textf("allocation is \"all\": the apply destroyed the members that it had created (%d). They are billed for "+
-		"the time that they existed.", len(o.RolledBack))
+	return tfkit.Textf("allocation is \"all\": the apply destroyed the members that it had created (%d). They are billed "+
+		"for the time that they existed.", len(o.RolledBack))
 }
 
 func addRecovered(diags *diag.Diagnostics, o outcome) {
@@ -171,8 +171,8 @@ func addFound(diags *diag.Diagnostics, summary tfkit.Text, members []fleet.Membe
 	for i, m := range members {
 		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance)}
 	}
-	tfkit.AddWarning(diags, summary, tfkit.Textf("An interrupted apply rented these members (%d) under the keys of this fleet:",
-		len(members))+slotLines(lines)+then)
+	text := tfkit.Textf("An interrupted apply rented these members (%d) under the keys of this fleet:", len(members))
+	tfkit.AddWarning(diags, summary, text+slotLines(lines)+then)
 }
 
 // otherOwnerAdvice describes what to do about instances that were rented before under the chosen keys of a new fleet.
@@ -193,16 +193,17 @@ func otherOwnerAdvice(o outcome) tfkit.Text {
 func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, timeout time.Duration) {
 	for _, f := range result.Failures {
 		if inst, ok := lifecycle.RentedBefore(f.Err); ok {
-			tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", inst.ID), tfkit.Textf("The outcome of a "+
-				"create request of fleet %s is unknown, and this instance was rented under its chosen key. It was not destroyed, "+
-				"because another state with the same idempotency_prefix may have rented it. If it is this fleet's, destroy it in "+
+			tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", inst.ID), tfkit.Textf("The outcome of "+
+				"a create request of fleet %s is unknown, and this instance was rented under its chosen key. It was not "+
+				"destroyed, because another state with the same idempotency_prefix may have rented it. If it is this fleet's, destroy it in "+
 				"the service's console, and run again. Otherwise run `terraform state rm ADDRESS` for the fleet.", name))
 		}
 	}
 	failures := slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)
 	if len(failures) > 0 {
-		tfkit.AddError(diags, tfkit.Textf("Fleet %s is not destroyed yet", name), tfkit.Textf("These members may still exist "+
-			"and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):", timeout)+failureLines(failures))
+		tfkit.AddError(diags, tfkit.Textf("Fleet %s is not destroyed yet", name), tfkit.Textf("These members may still "+
+			"exist and be billed. They stay in the state. Run again, or raise timeouts.delete (%s):", timeout)+
+			failureLines(failures))
 	}
 }
 

@@ -63,7 +63,8 @@ func TestAccFleet_importsOmittedArguments(t *testing.T) {
 			w.Configure(env.Provider() + test.changed)
 			contains(t, w.Run("plan", "-no-color"), "# forces replacement", "1 to add, 0 to change, 1 to destroy")
 			w.Configure(env.Provider() + test.rolling)
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "): replaced, because it was created with other arguments", "0 added, 1 changed, 0 destroyed")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"),
+				"): replaced, because it was created with other arguments", "0 added, 1 changed, 0 destroyed")
 			if now := members(w); now["0"] == before["train-0"] || now["1"] == before["train-1"] {
 				t.Errorf("the members stay: %v", now)
 			}

@@ -69,7 +69,8 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 		"a larger size": {2 * time.Hour, func(t *testing.T, env *acctest.Env, w *acctest.Workspace) {
 			t.Helper()
 			w.Configure(env.Config(config(4)))
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)", "0 destroyed")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)",
+				"0 destroyed")
 			if err := env.Left("instances", 4); err != nil {
 				t.Error(err)
 			}

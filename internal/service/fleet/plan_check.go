@@ -155,8 +155,8 @@ func (r *fleetResource) checkOffers(
 	tfinstance.AddSpendingProblems(diags, account.Check(ctx, change))
 }
 
-// warnOfOthers warns of active instances that have the names of members of a fleet and are not among them. Only an apply
-// can request their keys.
+// warnOfOthers warns of active instances that have the names of members of a fleet and are not among them. Only an
+// apply can request their keys.
 func (r *fleetResource) warnOfOthers(
 	ctx context.Context, name string, members []fleet.Member, diags *diag.Diagnostics,
 ) {
@@ -164,8 +164,9 @@ func (r *fleetResource) warnOfOthers(
 		fleetName, _, ok := fleet.ParseMemberName(other)
 		return ok && strings.EqualFold(fleetName, name)
 	}
-	// What could be read is enough for a warning.
-	if others, _ := tfinstance.Unclaimed(ctx, r.Meta, named, memberIDs(members)...); len(others) > 0 { //nolint:errcheck // see above
+	others, _ := tfinstance.Unclaimed( //nolint:errcheck // what could be read is enough for a warning
+		ctx, r.Meta, named, memberIDs(members)...)
+	if len(others) > 0 {
 		tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name),
 			tfinstance.UnclaimedText(others)+"If an interrupted apply of this fleet rented them, their keys prove it: the next "+
 				"apply that changes the fleet takes them, and a destroy destroys them. Others stay as they are: see "+

@@ -17,9 +17,11 @@ import (
 const (
 	// keyMembers is a privateMembers.
 	keyMembers = "members"
-	// keyDestroys are the slots whose instances the plan destroys, a []int. Only planned private states contain it.
+	// keyDestroys are the slots whose instances the plan destroys, a []int: an apply destroys no others. Only planned
+	// private states contain it.
 	keyDestroys = "destroys"
-	// keySearched is when an apply last searched for instances that are not in the state, a time of the API.
+	// keySearched is when an apply last searched for instances that are not in the state, a time of the API: what was
+	// created before needs no search.
 	keySearched = "searched"
 )
 
@@ -27,24 +29,30 @@ const (
 type privateMembers map[int]privateMember
 
 type privateMember struct {
-	// ID is empty for a missing member.
-	ID         string `json:"id"`
-	Generation int    `json:"generation,omitempty"`
-	// CreatedAt is zero if it is unknown, as after an import.
+	// ID is that of the instance that the entry is about, empty for a missing member. After an interrupted apply, the
+	// state can have another instance in the slot.
+	ID string `json:"id"`
+	// Generation makes the next key of a slot differ from its earlier keys, also if the slot is empty now.
+	Generation int `json:"generation,omitempty"`
+	// CreatedAt shows that a 404 may be the lag of the API. It is zero if it is unknown, as after an import.
 	CreatedAt time.Time `json:"created_at,omitzero"`
-	// Template, Image, DiskGB and Type are the arguments that the member was created with.
+	// Template, Image, DiskGB and Type are the arguments that the member was created with. The API can spell them
+	// otherwise, and after a rolling update that failed, the members differ.
 	Template string            `json:"template,omitempty"`
 	Image    string            `json:"image,omitempty"`
 	DiskGB   int64             `json:"disk_gb,omitempty"`
 	Type     rental.RentalType `json:"type,omitempty"`
-	// GPU and Country are those of the offer.
+	// GPU and Country are those of the offer, which the argument same compares with other offers. The instance can
+	// have another spelling of them.
 	GPU     string `json:"gpu,omitempty"`
 	Country string `json:"country,omitempty"`
-	// NotReady: the last apply ended before the member was ready.
+	// NotReady: the last apply ended before the member met ready_when, so the next one continues to wait.
 	NotReady bool `json:"not_ready,omitempty"`
-	// Rejected: an apply rejected the instance and could not destroy it.
+	// Rejected: an apply rejected the instance, for example because of its price, and could not destroy it, so the next
+	// one does.
 	Rejected bool `json:"rejected,omitempty"`
-	// Key is the chosen idempotency key of a create request with an unknown outcome.
+	// Key is the chosen idempotency key of a create request with an unknown outcome. The next apply or destroy requests
+	// it: the id of the fleet makes other keys.
 	Key string `json:"key,omitempty"`
 }
 
@@ -80,13 +88,12 @@ func setMembers(ctx context.Context, private tfkit.PrivateSetter, members []flee
 	stored := privateMembers{}
 	for _, member := range members {
 		made := member.Request
-		m := privateMember{
+		stored[member.Slot] = privateMember{
 			ID: member.Instance.ID, Generation: member.Generation, CreatedAt: member.CreatedAt,
 			Template: made.Template, Image: made.Image, DiskGB: made.DiskGB, Type: made.Type,
 			GPU: member.Offer.GPU, Country: member.Offer.Country, NotReady: member.NotReady, Rejected: member.Rejected,
 			Key: member.Key,
 		}
-		stored[member.Slot] = m
 	}
 	return tfkit.SetPrivate(ctx, private, keyMembers, stored)
 }

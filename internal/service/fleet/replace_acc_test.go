@@ -222,7 +222,8 @@ func TestAccFleet_importsUnequalMembers(t *testing.T) {
 	const order, larger = `"template":"pytorch","disk_gb":20`, `"template":"pytorch","disk_gb":40`
 	before := rent(env, order, larger, order)
 	w := env.Workspace(provider + plain(3, 20) + importBlock)
-	contains(t, w.Run("plan", "-no-color"), "slot 1 (", "): replaced, because it was created with other arguments", "!slot 0",
+	contains(t, w.Run("plan", "-no-color"), "slot 1 (", "): replaced, because it was created with other arguments",
+		"!slot 0",
 		"!slot 2")
 	w.Run("apply", "-auto-approve")
 	if now := members(w); now["0"] != before["train-0"] || now["1"] == before["train-1"] || now["2"] != before["train-2"] {

@@ -16,7 +16,9 @@ import (
 // planCreateArguments plans the arguments that apply only at creation: it keeps the prior value of a changed argument,
 // unless replace_on contains the argument. It returns the arguments that replace the instance. If an unknown value may
 // require a replacement, it plans one, because the plan at apply must not contradict this one.
-func planCreateArguments(ctx context.Context, state model, plan *model) (replacedBy path.Paths, diags diag.Diagnostics) {
+func planCreateArguments(
+	ctx context.Context, state model, plan *model,
+) (replacedBy path.Paths, diags diag.Diagnostics) {
 	created := !state.QuotedKopH.IsNull() // by this provider, not imported
 	if !created && state.OfferQuery.Equal(state.importedQuery(ctx)) {
 		state.OfferQuery = types.ObjectNull(tfinstance.QueryType) // completeImport has set it: use the configured one

@@ -14,8 +14,8 @@ import (
 )
 
 // checkCreate checks an instance at plan, before its creation costs money. replaced is the instance that it replaces;
-// a new instance replaces none. For a replacement, a problem that prevents the creation is an error, because the apply destroys the old
-// instance first.
+// a new instance replaces none. For a replacement, a problem that prevents the creation is an error, because the apply
+// destroys the old instance first.
 func (r *instanceResource) checkCreate(
 	ctx context.Context, plan model, replaced *replacedInstance, diags *diag.Diagnostics,
 ) {

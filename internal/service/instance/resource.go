@@ -51,28 +51,29 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	// 1. Rent: an offer, a key and the request.
 	rented, err := r.Meta.Market.Search(plan.demand()).Rent(waitCtx, order)
 	if err != nil {
 		r.addNotCreated(ctx, &resp.Diagnostics, plan.demand().Queries, err)
 		return
 	}
-	// Save the instance before anything else can fail: without its id in the state, it would be billed unnoticed.
+	// 2. Save it before anything else can fail: without its id in the state, it would be billed unnoticed.
 	plan.setRented(rented)
 	resp.Diagnostics.Append(tfkit.Identify(ctx, resp.Identity, plan.ID)...)
 	resp.Diagnostics.Append(r.Meta.SetCreated(ctx, resp.Private, object)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, rented.Instance))...)
-
+	// 3. Converge: compare it with the order, and wait; or destroy what must not run.
 	now, err := r.Meta.Lifecycle.ConvergeRented(waitCtx, rented, plan.target())
-	plan.QuotedKopH = types.Int64Value(cmp.Or(rented.Price.RunningKopH, now.Price.RunningKopH))
-	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, now.Instance))...)
-	rejected, isRejected := errors.AsType[lifecycle.Rejected](err)
-	if isRejected && rejected.Removal == lifecycle.Destroyed {
+	if rejected, ok := errors.AsType[lifecycle.Rejected](err); ok && rejected.Removal == lifecycle.Destroyed {
 		resp.State.RemoveResource(ctx)
 		resp.Identity.Raw = tftypes.NewValue(resp.Identity.Raw.Type(), nil)
-	} else {
-		resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
-		addRented(&resp.Diagnostics, rented)
+		tfinstance.AddFailure(&resp.Diagnostics, err, now.Instance, "")
+		return
 	}
+	plan.QuotedKopH = types.Int64Value(cmp.Or(rented.Price.RunningKopH, now.Price.RunningKopH))
+	resp.Diagnostics.Append(resp.State.Set(ctx, applied(plan, now.Instance))...)
+	resp.Diagnostics.Append(setNotReady(ctx, resp.Private, plan, err)...)
+	addRented(&resp.Diagnostics, rented)
 	if err != nil {
 		r.addCreatedNotReady(ctx, &resp.Diagnostics, now.Instance, plan.KeepOnTimeout.ValueBool(), timeout, err)
 		return
