@@ -81,7 +81,8 @@ func Unclaimed(
 func UnclaimedText(found []rental.Instance) tfkit.Text {
 	return "This run has not read these active instances from the state:" +
 		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
-			return tfkit.Textf("%s, %s, %s, %s", inst.ID, inst.Status, CreatedText(inst), tfkit.PerHour(inst.BurnKopH()))
+			return tfkit.Textf("%s (%s), %s, %s, %s", inst.ID, inst.NameString(), inst.Status, CreatedText(inst),
+				tfkit.PerHour(inst.BurnKopH()))
 		}) + "\n"
 }
 
