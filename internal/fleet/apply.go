@@ -61,7 +61,7 @@ type run struct {
 	// order yet. rented are these and the instances that this apply rented, whatever became of them.
 	found, rented map[int]lifecycle.Rented
 	ofOther       map[int]bool // slots whose instance another object of this run has
-	// generation is that of the first new instance under a chosen seed; 0 until there is one.
+	// generation is the highest one that was found under a chosen seed, or that of the first new instance; 0 until then.
 	generation int
 	result     Result
 }

@@ -45,6 +45,10 @@ func (r *run) find(ctx context.Context, destroys bool) error {
 	}
 	nameless := func(inst rental.Instance) bool { return inst.Omitted.Name && !inst.Destroyed() && r.mayBeFound(inst) }
 	findErr := r.findKeys(ctx, slices.Sorted(maps.Keys(slots)))
+	if r.generation > 1 { // the first keys of a slot can be unused: see order
+		maps.DeleteFunc(slots, func(slot int, _ bool) bool { return !r.members[slot].Missing() })
+		findErr = cmp.Or(findErr, r.findKeys(ctx, slices.Sorted(maps.Keys(slots))))
+	}
 	if destroys || r.Owner.GenerationsUnknown || slices.ContainsFunc(listed, nameless) {
 		findErr = cmp.Or(findErr, r.probe(ctx, destroys))
 	}
@@ -126,6 +130,9 @@ func (r *run) findKeys(ctx context.Context, slots []int) (first error) {
 		default:
 			r.members[slot] = r.newMember(slot, found[i])
 			r.found[slot], r.rented[slot] = found[i], found[i]
+			if r.Owner.Seed.Chosen() {
+				r.generation = max(r.generation, found[i].Generation)
+			}
 		}
 	}
 	return first
@@ -152,7 +159,8 @@ func (r *run) findMember(ctx context.Context, member Member) (lifecycle.Rented, 
 }
 
 // order returns the order for the next instance of the slot of a member. If a creation under a chosen seed has found
-// the first keys of one slot used by those before it, they have used those of the other slots, too, most likely.
+// the first keys of one slot used by those before it, they have used those of the other slots, too, most likely. A slot
+// that they did not have then gets an instance although its first keys are unused.
 func (r *run) order(seed lifecycle.KeySeed, member Member) lifecycle.Order {
 	order := lifecycle.Order{
 		Request: r.Request, ExpectedImage: r.Image, MaxPriceKopH: r.Target.MaxPriceKopH, Seed: seed.Slot(member.Slot),

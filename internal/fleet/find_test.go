@@ -590,6 +590,18 @@ func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
 	})
 }
 
+// Several creations under a chosen seed had one slot, and a killed one had two: its second slot used the keys from the
+// generation of the first one on, so that its first keys are unused. The next creation finds both.
+func TestApply_ChosenFleetRecoversMoreSlots(t *testing.T) {
+	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
+		for range 5 {
+			e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
+		}
+		e.create(chosenFleet(2)) // killed
+		e.want(e.apply(chosenFleet(2), nil), 2)
+	})
+}
+
 // The service spells names in its own way: the servers of a killed growth are found.
 func TestApply_FindsNormalizedNames(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
