@@ -53,11 +53,18 @@ func AddFailure(
 ) {
 	f := Describe(err, inst)
 	advice := f.Advice
-	if nothing, ok := errors.AsType[nothingRented](err); ok && nothing.NothingRented() {
-		advice = "Nothing was rented or started. " + advice
+	// An error that contains one of these is another one: an instance that is Rejected was rented.
+	if nothing, ok := err.(nothingRented); ok && nothing.NothingRented() { //nolint:errorlint // see above
+		did := tfkit.Text("Nothing was rented or started. ")
+		if inst.ID != "" {
+			did = "It was not started. "
+		}
+		advice = did + advice
 	}
 	detail := f.Reason + " " + advice + details
 	switch {
+	case f.API != nil && f.Advice == "" && details != "":
+		tfkit.AddError(diags, f.Summary, tfkit.ErrorDetail(f.API)+details)
 	case f.API != nil && (rental.IsValidation(f.API) || f.Advice == ""):
 		tfkit.AddAPIErrorAdvising(diags, f.Summary, "", f.API, arguments...)
 	case f.API != nil:
@@ -171,7 +178,7 @@ func describeSpending(err error, _ rental.Instance) (f Failure, ok bool) {
 		f.Advice = "Top up the balance in the service's console, or start less."
 	case spending.AccountUnreadable:
 		f = Failure{Summary: "Cannot check the spending limits", API: e.Err}
-		f.Reason = "The account cannot be compared with max_burn_kop_h. " + tfkit.ErrorDetail(e.Err)
+		f.Reason = tfkit.Textf("The account cannot be compared with max_burn_kop_h: %s.", e.Err)
 	default:
 		return Failure{}, false
 	}

@@ -114,7 +114,7 @@ func describeWait(err error, inst rental.Instance) (f Failure, ok bool) {
 	return f, true
 }
 
-const bidAdvice = "Raise max_price_kop_h, or run again later. For an interruptible instance, on_outbid = \"keep\" waits " +
+const bidAdvice = "Raise the limit, or run again later. For an interruptible instance, on_outbid = \"keep\" waits " +
 	"for a lower price and \"replace\" creates another instance."
 
 // aboveLimit describes an instance that costs more than a limit allows.

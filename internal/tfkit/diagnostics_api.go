@@ -140,7 +140,7 @@ func adviceFor(err *rental.Error) Text {
 			err.KeySource)
 	case rental.CodeInsufficientFunds:
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
-			"console or choose a cheaper server, then run again. Nothing was rented or started."
+			"console or choose a cheaper server, then run again. Nothing was rented or started by this request."
 	case rental.CodeForbidden:
 		if err.Reason == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."

@@ -194,7 +194,7 @@ func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
 	if inst == nil {
 		t.Error("the state has no instance")
 	}
-	expectDiags(t, "the apply", diags, "max_burn_kop_h", "Nothing was rented or started")
+	expectDiags(t, "the apply", diags, "max_burn_kop_h", "It was not started", "is tainted")
 	if strings.Contains(diagsText(diags), "could not be removed") {
 		t.Error("the error describes a rental")
 	}

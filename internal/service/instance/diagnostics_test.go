@@ -182,6 +182,34 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 	}
 }
 
+// The message about a rented instance does not say that nothing was rented, and says that it is tainted unless the
+// message itself describes what becomes of it.
+func TestAddCreatedNotReady(t *testing.T) {
+	limit := spending.AboveBurnLimit{LimitKopH: 1}
+	refusal := &rental.Error{Status: 403, Code: rental.CodeForbidden}
+	for name, test := range map[string]struct {
+		err     error
+		tainted bool
+	}{
+		"destroyed":            {lifecycle.Rejected{Reason: limit, Removal: lifecycle.Destroyed}, false},
+		"stopped":              {lifecycle.Rejected{Reason: limit, Removal: lifecycle.Stopped}, true},
+		"not removed":          {lifecycle.Rejected{Reason: limit, Err: refusal}, false},
+		"stopped again":        {lifecycle.StoppedAgain{Reason: limit}, true},
+		"still running":        {lifecycle.StillRunning{Reason: limit, Err: refusal}, true},
+		"start above limit":    {limit, true},
+		"start not comparable": {spending.AccountUnreadable{Err: refusal}, true},
+		"start refused":        {refusal, true},
+	} {
+		var diags diag.Diagnostics
+		newTestResource(nil).addCreatedNotReady(
+			t.Context(), &diags, rental.Instance{ID: "ins_1"}, false, time.Minute, test.err)
+		text := diags[0].Detail()
+		if strings.Contains(text, "Nothing was rented") || strings.Contains(text, "tainted") != test.tainted {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // A message contains no import block for an id that Terraform could evaluate, and names the place to find the id.
 func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
 	for id, block := range map[string]bool{"ins_x7k2": true, `${file("/etc/passwd")}`: false} {
