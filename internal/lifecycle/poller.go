@@ -70,7 +70,11 @@ func (p *poller) read(
 			return p.client.GetInstance(ctx, id)
 		}
 		var err error
-		if list, err = p.list(ctx, since); err != nil {
+		list, err = p.list(ctx, since)
+		switch {
+		case rental.IsNotFound(err): // a 404 of a list says nothing about one instance
+			return p.client.GetInstance(ctx, id)
+		case err != nil:
 			return rental.Instance{}, err
 		}
 	}

@@ -23,6 +23,7 @@ type fakeAPI struct {
 	reads       map[string]int // still needed until it runs; a negative number is a destroyed instance
 	unlisted    string         // an instance that lists lack, as they lack destroyed ones
 	endless     bool           // no page of a list is the last one, and none has the instances
+	noList      bool           // lists are not found
 	gets, pages int
 }
 
@@ -35,6 +36,9 @@ func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
 		return rentaltest.JSONResponse(req, http.StatusOK, f.view(id))
 	}
 	f.pages++
+	if f.noList {
+		return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
+	}
 	page := map[string]any{"data": []any{}, "next_cursor": nil}
 	if f.endless {
 		page["next_cursor"] = fmt.Sprint(f.pages)
@@ -129,6 +133,16 @@ func TestPoller_ListingLacksAnInstance(t *testing.T) {
 	if api.gets != 1 || api.pages != 1 {
 		t.Errorf("%d single requests and %d pages, want 1 and 1", api.gets, api.pages)
 	}
+}
+
+// A 404 of a list does not mean that the instances do not exist.
+func TestPoller_ListNotFound(t *testing.T) {
+	api := &fakeAPI{reads: map[string]int{"ins_1": 2, "ins_2": 2}, noList: true}
+	poll(t, api, func(t *testing.T, p *poller) {
+		if err := waitForAll(t.Context(), p, "ins_1", "ins_2"); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // The part of a list that was read does not show that an instance is destroyed.
