@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -176,4 +177,21 @@ func TestApply_BurnLimitTakesLittleTime(t *testing.T) {
 	if t.Logf("%s without, %s with a limit: %.2f times", without, with, float64(with)/float64(without)); with > without*115/100 {
 		t.Error("it takes more than 1.15 times as long")
 	}
+}
+
+// An interruption while an instance is rented whose price rises above the burn limit: the instance is destroyed.
+func TestApply_InterruptedAboveBurnLimit(t *testing.T) {
+	run(t, simulator.Config{}, func(t *testing.T, e *env) {
+		ctx, cancel := context.WithCancel(t.Context())
+		limit := burnLimit(2 * priceOf(e.offers()[0]))
+		rise := acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) })
+		e.proxy.Set(creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			rise(w, r, api)
+			cancel()
+		}), anyInstance.Do(rise))
+		result := e.engine(limit).Apply(ctx, newFleet(1), nil, 30*time.Minute)
+		if active := len(e.active()); active > 0 || kinds(result)[0] != "AboveBurnLimit" {
+			t.Errorf("%d active: %s", active, describe(result))
+		}
+	})
 }

@@ -121,16 +121,25 @@ func (c *converger) wait(ctx context.Context, inst *rental.Instance) error {
 	return c.manager.wait(ctx, inst.ID, false, c.pause(), check)
 }
 
-// afterInterruption returns the error of a wait that ended with ctx. It checks the price once more after a start: the
-// responses before the interruption can contain the old one, and nothing observes the instance again.
+// afterInterruption returns the error of a wait that ended with ctx. It checks the price once more, because nothing
+// observes the instance again: the interruption can have prevented that, and the responses after a start can contain
+// the old price.
 func (c *converger) afterInterruption(ctx context.Context, inst *rental.Instance, err error) error {
 	_, rejected := errors.AsType[Rejected](err)
 	if rejected || c.tooExpensive != nil {
 		return err
 	}
+	detached, stop := rental.Detached(ctx)
+	defer stop()
+	if c.rented != nil && inst.Status == "" { // the response could be read only in part
+		if seen, readErr := c.manager.Client.GetInstance(detached, inst.ID); readErr == nil {
+			*inst = seen
+		}
+	}
+	if reason := c.checkTerms(detached, *inst); reason != nil {
+		return c.remove(detached, inst, reason)
+	}
 	if c.starts > 0 && c.last != nil && c.isLimited() {
-		detached, stop := rental.Detached(ctx)
-		defer stop()
 		if seen, readErr := c.manager.Client.GetInstance(detached, inst.ID); readErr == nil {
 			*inst = seen
 			c.last.observe(seen)

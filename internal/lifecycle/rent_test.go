@@ -472,6 +472,32 @@ func TestConvergeRented_Rejects(t *testing.T) {
 	}
 }
 
+// An interruption after a response that could be read only in part: the price is read once.
+func TestConvergeRented_RejectsAfterPartOfAResponse(t *testing.T) {
+	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
+	api.After = func(inst *rental.Instance) error {
+		inst.Price.RunningKopH = 201
+		return nil
+	}
+	withMarket(t, api, func(t *testing.T, m *Manager) {
+		order := newOrder("")
+		order.MaxPriceKopH = 200
+		rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rented.Instance = rental.Instance{ID: rented.ID}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err = m.ConvergeRented(ctx, rented, running(OutbidRestart)); reasonOf(err) != "AboveCap" {
+			t.Error(err)
+		}
+	})
+	if len(api.Sent) != 1 {
+		t.Errorf("sent %s", api.Sent)
+	}
+}
+
 // While the account cannot be read, an instance that costs more than its offer is not ready.
 func TestConvergeRented_HigherPriceAndUnreadableAccount(t *testing.T) {
 	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
