@@ -427,7 +427,7 @@ func TestAccount_SpendInSpend(t *testing.T) {
 		if took := time.Since(began); err != nil || took > 0 {
 			t.Errorf("%v after %s", err, took)
 		}
-		if total := account.ledger.total(); total != 100 {
+		if total := account.ledger.total(""); total != 100 {
 			t.Errorf("the account costs %d", total)
 		}
 	})
@@ -471,7 +471,18 @@ func TestLedger_OlderReading(t *testing.T) {
 	l, began := &ledger{limit: 100}, time.Now()
 	l.observe(reading{listed: map[string]int64{"a": 30}, began: began.Add(time.Second)})
 	l.observe(reading{listed: map[string]int64{"a": 90}, began: began})
-	if total := l.total(); total != 30 {
+	if total := l.total(""); total != 30 {
 		t.Errorf("the instances cost %d, want 30", total)
 	}
+}
+
+// The error of an instance that the account contains already has the cost without it.
+func TestSpend_CostWithoutTheInstance(t *testing.T) {
+	inBubble(t, 200, func(t *testing.T, api *fakeAccount, account *Account) {
+		api.set(310, running("ins_1", 300), running("ins_2", 10))
+		err := account.Spend(t.Context(), "ins_1", 300, bills("ins_1"))
+		if want := (AboveBurnLimit{NowKopH: 10, ThenKopH: 310, LimitKopH: 200}); err != want {
+			t.Errorf("got %+v, want %+v", err, want)
+		}
+	})
 }

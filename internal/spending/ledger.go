@@ -35,10 +35,10 @@ type reservation struct {
 func (l *ledger) reserve(now reading, id string, kopH int64) (r *reservation, certain bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.total()
+	before := l.total(id)
 	r = &reservation{id, kopH}
 	l.reserved[r] = true
-	if then := l.total(); then > l.limit {
+	if then := l.total(""); then > l.limit {
 		delete(l.reserved, r)
 		return nil, !l.uncertain(now, id), AboveBurnLimit{NowKopH: before, ThenKopH: then, LimitKopH: l.limit}
 	}
@@ -67,7 +67,7 @@ func (l *ledger) destroyed(id string) {
 func (l *ledger) without(now reading, ids []string) (kopH int64, certain bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kopH = l.total()
+	kopH = l.total("")
 	for _, id := range ids {
 		kopH -= l.prices[id].kopH
 	}
@@ -75,8 +75,9 @@ func (l *ledger) without(now reading, ids []string) (kopH int64, certain bool) {
 }
 
 // total is the sum of all prices and reservations. Only a rise of the price of an instance that is started or replaced
-// counts, once for all of its reservations. The lock is held.
-func (l *ledger) total() int64 {
+// counts, once for all of its reservations. The instance with the id without, which can be empty, does not count. The
+// lock is held.
+func (l *ledger) total(without string) int64 {
 	sum := l.other
 	reserved := map[string]int64{}
 	for r := range l.reserved {
@@ -86,9 +87,12 @@ func (l *ledger) total() int64 {
 			reserved[r.id] = max(reserved[r.id], r.kopH)
 		}
 	}
+	delete(reserved, without)
 	for id, p := range l.prices {
-		sum += max(p.kopH, reserved[id])
-		delete(reserved, id)
+		if id != without {
+			sum += max(p.kopH, reserved[id])
+			delete(reserved, id)
+		}
 	}
 	for _, kopH := range reserved {
 		sum += kopH

@@ -165,7 +165,7 @@ func describeSpending(err error, _ rental.Instance) (f Failure, ok bool) {
 	switch e := err.(type) { //nolint:errorlint // an error that contains one of these is another one
 	case spending.AboveBurnLimit:
 		f = Failure{Summary: "Burn rate would exceed max_burn_kop_h"}
-		f.Reason = tfkit.Textf("The account costs %s. With this it would cost %s, and the provider's "+
+		f.Reason = tfkit.Textf("Without this, the account costs %s. With it, it would cost %s, and the provider's "+
 			"spending.max_burn_kop_h is %s.", tfkit.PerHour(e.NowKopH), tfkit.HourlyRubles(e.ThenKopH),
 			tfkit.PerHour(e.LimitKopH))
 		f.Advice = "Start less, stop or destroy something first, or raise the limit."
