@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 const (
@@ -21,21 +19,21 @@ const (
 	// limit. So a process that sends as much as it may leaves some to the others.
 	spacedShare = 10
 
-	// emptyPause is the pause after a response without remaining requests. The document does not define
-	// X-RateLimit-Reset, so it is not read.
-	emptyPause = 3 * time.Second
-
 	// maxPause limits how long one response pauses all requests, because the API counts requests per minute. The request
 	// that received a longer Retry-After waits longer.
 	maxPause = time.Minute
+
+	// minEpoch is the smallest X-RateLimit-Reset that is a time since 1970 and not the seconds until the reset.
+	minEpoch = 100_000_000
 )
 
 // limiter delays requests until a rate limit allows them, in the order of their arrival. Other processes can use the
 // same rate limit, so what the API reports counts: a bucket holds the requests that it has left, and refills at the
-// rate of the limit. No request is sent after a 429 until Retry-After, or for a while after a response without
-// remaining requests; then one request shows whether there are some again.
+// rate of the limit. No request is sent after a 429 until Retry-After, or after a response without remaining requests
+// until the reset; then one request shows whether there are some again.
 type limiter struct {
-	first chan struct{} // held by the request that is the next one
+	first   chan struct{} // held by the request that is the next one
+	changed chan struct{} // wakes it after a response
 
 	mu          sync.Mutex
 	perMinute   int
@@ -47,7 +45,8 @@ type limiter struct {
 
 func newLimiter(perMinute int) *limiter {
 	return &limiter{
-		first: make(chan struct{}, 1), perMinute: perMinute, bucket: rate.NewLimiter(1, initialRequests),
+		first: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		perMinute: perMinute, bucket: rate.NewLimiter(1, initialRequests),
 	}
 }
 
@@ -64,8 +63,15 @@ func (l *limiter) wait(ctx context.Context) error {
 		if pause == 0 {
 			return nil
 		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
-			return err
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-l.changed:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -120,12 +126,16 @@ func (l *limiter) done(sent, now time.Time, resp *http.Response) {
 	} else {
 		l.observe(sent, now, resp.Header)
 	}
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
 }
 
 // observe updates the bucket from the rate-limit headers of a response. An API without them only limits requests by
 // 429.
 func (l *limiter) observe(sent, now time.Time, header http.Header) {
-	limit, remaining, ok := parseRateHeaders(header)
+	limit, remaining, reset, ok := parseRateHeaders(header, now)
 	if !ok {
 		if l.observed.IsZero() {
 			l.bucket.SetLimitAt(now, rate.Inf)
@@ -142,7 +152,7 @@ func (l *limiter) observe(sent, now time.Time, header http.Header) {
 	}
 	l.observed = now
 	if remaining == 0 {
-		l.pause(now, emptyPause)
+		l.pause(now, reset)
 	}
 }
 
@@ -157,9 +167,21 @@ func (l *limiter) pause(now time.Time, wait time.Duration) {
 // isCached reports whether a response comes from a cache between the API and the client.
 func isCached(header http.Header) bool { return header.Get("Age") != "" }
 
-// parseRateHeaders parses the X-RateLimit headers of a response.
-func parseRateHeaders(header http.Header) (limit, remaining int, ok bool) {
+// parseRateHeaders parses the X-RateLimit headers of a response. The reset is the seconds until it, or the time since
+// 1970.
+func parseRateHeaders(header http.Header, now time.Time) (limit, remaining int, reset time.Duration, ok bool) {
 	limit, limitErr := strconv.Atoi(header.Get("X-RateLimit-Limit"))
 	remaining, remainingErr := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
-	return limit, remaining, limitErr == nil && remainingErr == nil && 0 <= remaining && remaining <= max(limit, 1)
+	seconds, resetErr := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
+	if limitErr != nil || remainingErr != nil || resetErr != nil ||
+		limit < 1 || remaining < 0 || remaining > limit || seconds < 0 {
+		return 0, 0, 0, false
+	}
+	if seconds >= minEpoch {
+		if date, err := http.ParseTime(header.Get("Date")); err == nil {
+			now = date // the local clock may be wrong
+		}
+		seconds = max(seconds-now.Unix(), 0)
+	}
+	return limit, remaining, time.Duration(min(seconds, int64(maxPause/time.Second))) * time.Second, true
 }

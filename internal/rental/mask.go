@@ -3,7 +3,6 @@ package rental
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -113,4 +112,4 @@ func isWord(text []rune, start, end int) bool {
 type NotPrinted struct{}
 
 // Format implements fmt.Formatter.
-func (NotPrinted) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, hidden) }
+func (NotPrinted) Format(out fmt.State, _ rune) { fmt.Fprint(out, hidden) }

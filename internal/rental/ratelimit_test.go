@@ -18,7 +18,7 @@ import (
 // limitKind is how a limitedAPI counts requests and reports the rate limit.
 type limitKind struct {
 	bucket bool // token bucket; else a fixed window that starts with a request
-	date   bool // Retry-After is a date of a clock that is slow; else seconds
+	epoch  bool // X-RateLimit-Reset is a time since 1970, and Retry-After a date, of a clock that is slow; else seconds
 	early  bool // seconds are rounded down; else up
 }
 
@@ -50,20 +50,24 @@ func (l *limitedAPI) respond(req *http.Request) *http.Response {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now().UTC()
-	ok, remaining, next := l.count(now)
-	if l.date {
+	ok, remaining, full, next := l.count(now)
+	if l.epoch {
 		now = now.Add(-time.Hour)
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Date": {now.Format(http.TimeFormat)}}
 	header.Set("X-RateLimit-Limit", strconv.Itoa(limitPerKey))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
+	header.Set("X-RateLimit-Reset", l.seconds(full))
+	if l.epoch {
+		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(full).Unix()+1, 10))
+	}
 	status, body := http.StatusOK, `{"id":"x"}`
 	switch {
 	case !ok:
 		l.refused++
 		status, body = http.StatusTooManyRequests, errorJSON(CodeRateLimited)
 		header.Set("Retry-After", l.seconds(next))
-		if l.date {
+		if l.epoch {
 			header.Set("Retry-After", now.Add(next+time.Second).Format(http.TimeFormat))
 		}
 	case req.Method == http.MethodDelete:
@@ -82,16 +86,16 @@ func (l *limitedAPI) seconds(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Seconds())))
 }
 
-// count counts a request. It returns whether the limit allows it, how many requests remain, and the time until the next
-// request is available.
-func (l *limitedAPI) count(now time.Time) (ok bool, remaining int, next time.Duration) {
+// count counts a request. It returns whether the limit allows it, how many requests remain, and the time until all
+// requests and the next request are available.
+func (l *limitedAPI) count(now time.Time) (ok bool, remaining int, full, next time.Duration) {
 	const perToken = time.Minute / limitPerKey
 	if l.bucket {
 		l.debt, l.began = max(l.debt-now.Sub(l.began), 0), now
 		if ok = l.debt <= time.Minute-perToken; ok {
 			l.debt += perToken
 		}
-		return ok, int((time.Minute - l.debt) / perToken), max(l.debt-(time.Minute-perToken), 0)
+		return ok, int((time.Minute - l.debt) / perToken), l.debt, max(l.debt-(time.Minute-perToken), 0)
 	}
 	if now.Sub(l.began) >= time.Minute {
 		l.began, l.used = now, 0
@@ -99,7 +103,8 @@ func (l *limitedAPI) count(now time.Time) (ok bool, remaining int, next time.Dur
 	if ok = l.used < limitPerKey; ok {
 		l.used++
 	}
-	return ok, limitPerKey - l.used, l.began.Add(time.Minute).Sub(now)
+	full = l.began.Add(time.Minute).Sub(now)
+	return ok, limitPerKey - l.used, full, full
 }
 
 // spend uses up the limit.
@@ -134,7 +139,7 @@ func send(t *testing.T, client *Client, parallel, requests int) {
 // process is hardly refused, and the limit is used.
 func TestRateLimit_Grid(t *testing.T) {
 	const requests = 400
-	for _, kind := range []limitKind{{}, {early: true}, {date: true}, {bucket: true}, {bucket: true, early: true}} {
+	for _, kind := range []limitKind{{}, {early: true}, {epoch: true}, {bucket: true}, {bucket: true, early: true}} {
 		for _, parallel := range []int{1, 50} {
 			for _, latency := range []time.Duration{50 * time.Millisecond, time.Second} {
 				for _, processes := range []int{1, 4} {
@@ -246,7 +251,7 @@ func TestRateLimit_NoHeaders(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(2 * time.Second)
 		if mu.Lock(); sent != calls {
 			t.Errorf("%d of %d requests were sent", sent, calls)
 		}

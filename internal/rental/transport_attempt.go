@@ -118,7 +118,7 @@ func errNoAnswer(timeout time.Duration) error {
 // same: the error is in the result.
 func readBody(body io.ReadCloser, limit int) (*buffered, error) {
 	data, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
-	_ = body.Close() //nolint:errcheck // all that is needed was read
+	_ = body.Close() // all that is needed was read
 	if len(data) > limit {
 		tooLarge := fmt.Errorf("the response is larger than %d KiB and was not read", limit>>10)
 		return newBuffered(data[:limit], tooLarge), nil
