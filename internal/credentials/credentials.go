@@ -35,7 +35,7 @@ type Credential struct {
 }
 
 // Format implements fmt.Formatter. It omits the key.
-func (c Credential) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, "credential "+c.KeyID) }
+func (c Credential) Format(out fmt.State, _ rune) { fmt.Fprint(out, "credential "+c.KeyID) }
 
 // Path returns the path of the file: below XDG_CONFIG_HOME on Unix, Application Support on macOS, AppData on Windows.
 func Path() (string, error) {

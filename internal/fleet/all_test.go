@@ -272,7 +272,7 @@ func TestApply_AllWaitEnds(t *testing.T) {
 	for want, timeout := range map[string]time.Duration{
 		"NoOffer": 4 * time.Hour, "Interrupted": 10 * time.Minute,
 	} {
-		t.Run(string(want), func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				e.loseOffer(3, 48*time.Hour)
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)

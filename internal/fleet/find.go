@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	// unusedKeys is how many unused keys in a row end the search for the instance of a slot: the API may have forgotten the
-	// keys of destroyed instances.
+	// unusedKeys is how many unused keys in a row end the search for the instance of a slot: the API may have forgotten
+	// the keys of destroyed instances.
 	unusedKeys = 3
 	// searchMargin is how long before a search an instance can have been created that its list lacks.
 	searchMargin = 5 * time.Minute
-	// probedSlots is how many free slots are requested at once without a name in a list, as many as can be rented at once.
+	// probedSlots is how many free slots are requested at once without a name in a list, as many as can be rented at
+	// once.
 	probedSlots = 16
 )
 

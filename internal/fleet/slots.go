@@ -27,8 +27,8 @@ type slotResult struct {
 	err      error
 }
 
-// rent rents an instance for a slot from an offer, or without one from the next offer, sends the event that it is rented,
-// and waits until it is ready.
+// rent rents an instance for a slot from an offer, or without one from the next offer, sends the event that it is
+// rented, and waits until it is ready.
 func (w slotContext) rent(
 	ctx context.Context, change Change, order lifecycle.Order, search *market.Search, offers []lifecycle.Candidate,
 	events chan<- event,

@@ -215,8 +215,8 @@ func (c *converger) stop(ctx context.Context, inst *rental.Instance) error {
 	return c.send(ctx, inst, c.manager.Client.StopInstance)
 }
 
-// send requests a start or stop. After a refusal because of the status, or if the response was lost, the next observations
-// decide, because an earlier attempt may have succeeded.
+// send requests a start or stop. After a refusal because of the status, or if the response was lost, the next
+// observations decide, because an earlier attempt may have succeeded.
 func (c *converger) send(
 	ctx context.Context, inst *rental.Instance, post func(context.Context, string) (rental.Instance, error),
 ) error {

@@ -380,7 +380,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 	}
 }
 
-// An interrupted run stops an instance above the cap, also if the response to the start has the old price.
+// An interrupted run stops an instance above the cap, even if the response to the start has the old price.
 func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
 	for _, later := range []bool{false, true} { // than the response

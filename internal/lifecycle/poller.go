@@ -72,7 +72,7 @@ func (p *poller) read(
 		var err error
 		list, err = p.list(ctx, since)
 		switch {
-		case rental.IsNotFound(err): // a 404 of a list says nothing about one instance
+		case rental.IsNotFound(err): // a 404 of a list is not one of an instance
 			return p.client.GetInstance(ctx, id)
 		case err != nil:
 			return rental.Instance{}, err

@@ -307,7 +307,7 @@ func TestFind_AfterDestroyedInstances(t *testing.T) {
 	}
 }
 
-// The price of a new instance counts for the burn limit, also if the outcome of the request is unknown, because the
+// The price of a new instance counts for the burn limit, even if the outcome of the request is unknown, because the
 // instance may be billed.
 func TestRent_BurnLimit(t *testing.T) {
 	const limit = 150

@@ -50,7 +50,9 @@ func TestSearch_PathToTheRequest(t *testing.T) {
 			found = append(found, strings.NewReplacer("(*", "", ")", "").Replace(name))
 		}
 	}
-	want := []string{"lifecycle.creation.request", "spending.Account.Spend", "lifecycle.Manager.Rent", "market.Search.Rent"}
+	want := []string{
+		"lifecycle.creation.request", "spending.Account.Spend", "lifecycle.Manager.Rent", "market.Search.Rent",
+	}
 	if !slices.Equal(found, want) {
 		t.Errorf("the functions are %v, want %v", found, want)
 	}

@@ -103,7 +103,7 @@ func (s *Search) Take(ctx context.Context, count, need int, wait bool) ([]lifecy
 			}
 			choice, err := s.takeFrom(ctx, demand, read, least)
 			switch {
-			case err == nil && len(choice.Candidates) >= least: // the caller releases them, also after an interruption
+			case err == nil && len(choice.Candidates) >= least: // the caller releases them, even after an interruption
 				return choice.Candidates, nil
 			case ctx.Err() != nil:
 				return nil, lifecycle.Interrupted{Err: ctx.Err()}
@@ -225,8 +225,8 @@ func (s *Search) Rent(
 	}
 }
 
-// countRefusals returns how many offers in a row were refused although they are available. An error of another kind does
-// not count.
+// countRefusals returns how many offers in a row were refused although they are available. An error of another kind
+// does not count.
 func countRefusals(before int, err error) int {
 	refused, ok := errors.AsType[lifecycle.OfferRefused](err)
 	switch {

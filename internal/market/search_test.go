@@ -533,7 +533,7 @@ func TestWait_Ends(t *testing.T) {
 	})
 }
 
-// An interrupted wait claims no offer, also if the last list has one that was released a moment ago.
+// An interrupted wait claims no offer, even if the last list has one that was released a moment ago.
 func TestWait_InterruptedClaimsNothing(t *testing.T) {
 	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": 100}), func(t *testing.T, m *Market) {
 		other := m.Search(demand(1))

@@ -22,6 +22,7 @@ const (
 )
 
 var constraints = []constraint{
+	{`^value must be at most sum of size$`, "Must not exceed `size`", ""},
 	{`^value must be between (\S+) and (\S+)$`, "Must be between $1 and $2", `Must be between \d`},
 	{`^value must be at (least|most) (\S+)$`, "Must be at $1 $2.", `Must be at (least|most) `},
 	{`^(?:value )?must be one of: \[?"(.+)"\]?$`, "Valid values: `$1`", "Valid values: `"},
@@ -33,7 +34,7 @@ var constraints = []constraint{
 	{`^must be a duration\b`, goDuration, goDuration},
 	{`^must be a string containing a sequence of decimal numbers`, goDuration, goDuration},
 	{`^must be a model slug without commas`, "without commas", "without commas"},
-	{`^All values in the (set|map) must be configured`, "", ""},
+	{`^All values in the (set|map|list) must be configured`, "", ""},
 	{`^must be two capital letters`, "in upper case", "in upper case"},
 	{
 		`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1",

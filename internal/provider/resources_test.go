@@ -346,7 +346,7 @@ func readsNothing(t *testing.T, p plugin) {
 	}
 }
 
-// A destroy with an unknown base_url or api_key fails without a request, also if the environment has a key, which can
+// A destroy with an unknown base_url or api_key fails without a request, even if the environment has a key, which can
 // be one of another account. Data sources do not use that key.
 func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 	for name, test := range map[string]struct {

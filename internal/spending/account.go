@@ -45,7 +45,7 @@ type reading struct {
 // Spend runs a request that rents or starts an instance if the limit allows its price, kopH, in addition to what the
 // account costs, and otherwise returns AboveBurnLimit. id is the instance that is started, or that the new one
 // replaces: only a rise of its price counts. Without an id, the price is that of another instance. The request returns
-// the id of the instance that is or may be billed, also with an error, which Spend returns. Until then, its price is
+// the id of the instance that is or may be billed, even with an error, which Spend returns. Until then, its price is
 // reserved.
 //
 // A refusal must be certain: while other requests are in flight, or the API may lag, Spend reads the account again, for

@@ -410,7 +410,7 @@ func TestAccount_Replacement(t *testing.T) {
 	})
 }
 
-// The price of the next offer for a replacement takes the place of the first one's, also if it is higher, and does not
+// The price of the next offer for a replacement takes the place of the first one's, even if it is higher, and does not
 // wait for it. The higher of the two counts.
 func TestAccount_SpendInSpend(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {

@@ -77,11 +77,16 @@ func Unclaimed(
 	return found, err
 }
 
-// UnclaimedText lists the instances that Unclaimed has found.
-func UnclaimedText(found []rental.Instance) tfkit.Text {
+// UnclaimedText lists the instances that Unclaimed has found, with the names of members of a fleet. The name of a
+// single instance is the value of an argument, which may be sensitive.
+func UnclaimedText(found []rental.Instance, members bool) tfkit.Text {
 	return "This run has not read these active instances from the state:" +
 		tfkit.Lines(found, func(inst rental.Instance) tfkit.Text {
-			return tfkit.Textf("%s (%s), %s, %s, %s", inst.ID, inst.NameString(), inst.Status, CreatedText(inst),
+			var name tfkit.Text
+			if members {
+				name = tfkit.Textf(" (%s)", inst.NameString())
+			}
+			return tfkit.Textf("%s%s, %s, %s, %s", inst.ID, name, inst.Status, CreatedText(inst),
 				tfkit.PerHour(inst.BurnKopH()))
 		}) + "\n"
 }

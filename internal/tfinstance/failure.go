@@ -91,7 +91,8 @@ const WidenQuery tfkit.Text = "Remove filters, add fallback_queries, or raise ma
 func describeOffer(err error, _ rental.Instance) (f Failure, ok bool) {
 	switch e := err.(type) { //nolint:errorlint // an error that contains one of these is another one
 	case lifecycle.Interrupted:
-		f = Failure{Summary: cannotCreate, Reason: "The run was interrupted before anything was rented.", Advice: "Apply again."}
+		f = Failure{Summary: cannotCreate, Advice: "Apply again."}
+		f.Reason = "The run was interrupted before anything was rented."
 		if errors.Is(e.Err, context.DeadlineExceeded) {
 			f.Reason, f.Advice = "The timeout expired before anything was rented.", "Apply again, or raise timeouts.create."
 		}
@@ -106,7 +107,8 @@ func describeOffer(err error, _ rental.Instance) (f Failure, ok bool) {
 			f.Reason += " The last one: " + Describe(e.Last, rental.Instance{}).Reason
 		}
 	case market.OffersUnreadable:
-		f = Failure{Summary: "Cannot read offers", Reason: tfkit.Textf("The offers could not be read: %s.", e.Err), API: e.Err}
+		f = Failure{Summary: "Cannot read offers", API: e.Err}
+		f.Reason = tfkit.Textf("The offers could not be read: %s.", e.Err)
 	case lifecycle.OfferUnavailable:
 		f = Failure{Argument: "offer_id", Summary: cannotCreate, Reason: tfkit.Textf("Offer %s is not available.", e.OfferID)}
 		f.Advice = planAgain

@@ -1,6 +1,7 @@
 package tfinstance
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
@@ -42,9 +43,9 @@ func describeKey(err error, _ rental.Instance) (f Failure, ok bool) {
 
 // ownershipCauses are the usual causes of an instance that was rented before under a key and that is not taken, and
 // what to do.
-const ownershipCauses tfkit.Text = "Usual causes: a copied resource or a second state (set another idempotency_key or, " +
-	"with idempotency_prefix, another name), a rename (add a moved block), create_before_destroy (change the key with " +
-	"each replacement)."
+const ownershipCauses tfkit.Text = "Usual causes: a copied resource or a second state (set another idempotency_key, " +
+	"or with idempotency_prefix, another name), a rename (add a moved block), create_before_destroy (change the key " +
+	"with each replacement)."
 
 // ImportAdvice describes how to import an object that no other state has.
 func ImportAdvice(resourceType, id string) tfkit.Text {
@@ -62,8 +63,8 @@ func unknownAdvice(e lifecycle.OutcomeUnknown) (text tfkit.Text) {
 	if key, ok := e.Seed.Configurable(); ok {
 		text = tfkit.Textf("Set idempotency_key = %q in this resource. ", key)
 	}
-	return text + "Apply again within recover_within: the apply recovers the instance, or creates it. Before you destroy " +
-		"or remove this resource instead, run `terraform-provider-gpurent unmanaged`, which lists it."
+	return text + "Apply again within recover_within: the apply recovers the instance, or creates it. Before you " +
+		"destroy or remove this resource instead, run `terraform-provider-gpurent unmanaged`, which lists it."
 }
 
 // describeWait describes why an existing instance is not in its desired state.
@@ -73,6 +74,9 @@ func describeWait(err error, inst rental.Instance) (f Failure, ok bool) {
 	case lifecycle.NotReady:
 		f = Failure{Summary: tfkit.Textf("Instance %s is not ready yet", inst.ID)}
 		f.Reason = "Not ready in time, status " + status + "." + CauseText(e)
+		if errors.Is(e.Err, context.Canceled) {
+			f.Reason = "Interrupted, status " + status + "." + CauseText(e)
+		}
 		f.Advice = "The next apply continues to wait."
 	case lifecycle.Missing:
 		f = Failure{Summary: tfkit.Textf("Instance %s no longer exists", inst.ID)}
@@ -91,7 +95,7 @@ func describeWait(err error, inst rental.Instance) (f Failure, ok bool) {
 	case lifecycle.OutbidAgain:
 		f = Failure{Summary: tfkit.Textf("Instance %s was outbid again", inst.ID)}
 		f.Reason = tfkit.Textf("It was outbid after each of %d starts. Only its disk is billed.", e.Starts)
-		f.Advice = "Run again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\" to create another instance."
+		f.Advice = "Run again later, or set on_outbid = \"keep\" to leave it outbid, or \"replace\"."
 	case lifecycle.StateRefused:
 		f = Failure{Summary: tfkit.Textf("Cannot %s instance %s", verbFor(e.Wanted), inst.ID), API: e.Err}
 		f.Reason = tfkit.Textf("The API refused to change its status, %s: %s.", status, e.Err)

@@ -55,7 +55,7 @@ func (c *Cleanup) Register(ctx context.Context, name Text, undo func(context.Con
 	}
 	c.tasks[name] = &cleanup{undo: undo, values: context.WithoutCancel(ctx), err: context.DeadlineExceeded}
 	if c.ending && c.creating > 0 { // else Run may have ended
-		c.start(name)
+		c.start(name) //nolint:contextcheck // an undo outlives the call that registered it
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *Cleanup) Run(ctx context.Context) (left []error) {
 	c.ending = true
 	c.deadline, _ = ctx.Deadline()
 	for name := range c.tasks {
-		c.start(name)
+		c.start(name) //nolint:contextcheck // start uses the deadline of ctx
 	}
 	c.mu.Unlock()
 	ended := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -156,12 +157,23 @@ func adviceFor(err *rental.Error) Text {
 	case rental.CodeValidation:
 		return "Nothing was changed. Correct the named values, then run again."
 	case rental.CodeRateLimited:
-		return "The request limit of this key is used up, probably by other runs with the same key. Run again in a minute. " +
-			"A lower -parallelism sends fewer requests at a time."
+		return "The request limit of this key is used up, probably by other runs with the same key. " +
+			whenToRetry(err, "in a minute") + " A lower -parallelism sends fewer requests at a time."
 	}
 	if err.Status >= 500 {
-		return "The service, or a proxy in front of it, failed after all retries. Run again later."
+		return "The service, or a proxy in front of it, failed after all retries. " + whenToRetry(err, "later")
 	}
 	return "The response of the service cannot be used. Run plan again to see the result. If this happens again, check " +
 		"that base_url is the address of the API."
+}
+
+// whenToRetry returns when to run again: when the API accepts requests again, or otherwise if that is unknown or within
+// a minute.
+func whenToRetry(err *rental.Error, otherwise Text) Text {
+	wait := time.Until(err.RetryAt).Round(time.Second)
+	if wait <= time.Minute {
+		return Textf("Run again %s.", otherwise)
+	}
+	at := Time(err.RetryAt.Round(time.Second)).ValueString()
+	return Textf("Run again in %s: the API accepts no requests before %s.", wait, at)
 }

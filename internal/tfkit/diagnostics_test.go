@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -41,6 +42,10 @@ func TestAddAPIError_NextStep(t *testing.T) {
 		"conflict":  {&rental.Error{Status: 409, Code: rental.CodeConflict}, []string{"limit", "plan"}},
 		"not found": {&rental.Error{Status: 404, Code: rental.CodeNotFound}, []string{"another account"}},
 		"rate":      {&rental.Error{Status: 429, Code: rental.CodeRateLimited}, []string{"-parallelism"}},
+		"rate, for a day": {
+			&rental.Error{Status: 429, Code: rental.CodeRateLimited, RetryAt: time.Now().Add(24 * time.Hour)},
+			[]string{"Run again in 24h0m0s: the API accepts no requests before 2"},
+		},
 		"internal": {
 			&rental.Error{Status: 500, Code: rental.CodeInternal, RequestID: "req_1"},
 			[]string{"request id req_1", "Run again later"},

@@ -64,6 +64,7 @@ func TestCheckOrigin(t *testing.T) {
 	}{
 		"the same key":                 {me{200, "usr_1", 0}, "", first, me{500, "", 0}, ""},
 		"the same key, both times 403": {me{403, "", 0}, "", first, me{403, "", 0}, ""},
+		"another address":              {me{200, "usr_1", 0}, "", first, me{200, "usr_1", 0}, "https://other.example"},
 		"another key":                  {me{200, "usr_1", 0}, "", second, me{200, "usr_1", 0}, ""},
 		"a key of another account":     {me{200, "usr_1", 0}, "", second, me{200, "usr_2", 0}, "to the account usr_2"},
 		"another key, 403 now":         {me{200, "usr_1", 0}, "", second, me{403, "", 0}, "and lacks the scope user:read"},
@@ -80,7 +81,11 @@ func TestCheckOrigin(t *testing.T) {
 				test.now.meta(t, test.found).CompleteObject(t.Context(), stored, stored, &diags)
 			}
 			test.now.requests = 0
-			same := test.now.meta(t, test.key).CheckOrigin(t.Context(), GetObject(t.Context(), stored, &diags), "it", &diags)
+			object := GetObject(t.Context(), stored, &diags)
+			if name == "another address" {
+				object.BaseURL = "https://other.example/api/v1"
+			}
+			same := test.now.meta(t, test.key).CheckOrigin(t.Context(), object, "it", &diags)
 			text := ""
 			if diags.HasError() {
 				text = diags[0].Summary() + diags[0].Detail()

@@ -195,8 +195,9 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 		if inst, ok := lifecycle.RentedBefore(f.Err); ok {
 			tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", inst.ID), tfkit.Textf("The outcome of "+
 				"a create request of fleet %s is unknown, and this instance was rented under its chosen key. It was not "+
-				"destroyed, because another state with the same idempotency_prefix may have rented it. If it is this fleet's, destroy it in "+
-				"the service's console, and run again. Otherwise run `terraform state rm ADDRESS` for the fleet.", name))
+				"destroyed, because another state with the same idempotency_prefix may have rented it. If it is this fleet's, "+
+				"destroy it in the service's console, and run again. Otherwise run `terraform state rm ADDRESS` for the "+
+				"fleet.", name))
 		}
 	}
 	failures := slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)

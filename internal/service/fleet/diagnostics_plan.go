@@ -31,8 +31,8 @@ func warnOfChanges(diags *diag.Diagnostics, u update) {
 	}
 }
 
-// addTooFewOffers warns that an apply could not rent for all slots now. If the apply destroyed the members of a replaced
-// fleet first and then failed, that is an error.
+// addTooFewOffers warns that an apply could not rent for all slots now. If the apply destroyed the members of a
+// replaced fleet first and then failed, that is an error.
 func (r *fleetResource) addTooFewOffers(
 	ctx context.Context, diags *diag.Diagnostics, plan model, spec fleet.Spec, offers market.Counts, count int,
 	replaced int,

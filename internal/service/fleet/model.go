@@ -161,8 +161,8 @@ func firstURL(pages []rental.InstanceURL, prior string) (first *string) {
 	return first
 }
 
-// members returns the members of a state, with the fields that a plan needs, and the missing members. What the API has not
-// returned of imported members is what the state has adopted from the configuration.
+// members returns the members of a state, with the fields that a plan needs, and the missing members. What the API has
+// not returned of imported members is what the state has adopted from the configuration.
 func (m model) members(private privateMembers) []fleet.Member {
 	elements := m.Instances.Elements()
 	members := slices.DeleteFunc(private.members(true), func(missing fleet.Member) bool {

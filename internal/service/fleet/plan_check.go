@@ -114,10 +114,10 @@ func actionsBySlot(changes []fleet.Change) map[int]fleet.Action {
 	return actions
 }
 
-// checkOffers checks that there are offers for the slots that rent, and that the sum of all changes is within the limits
-// of the provider. replaced are members of another fleet that the plan destroys first: then too few offers are an
-// error. Otherwise they are a warning: instances that an interrupted apply rented may be the reason, and an error would
-// prevent that they are found by their keys.
+// checkOffers checks that there are offers for the slots that rent, and that the sum of all changes is within the
+// limits of the provider. replaced are members of another fleet that the plan destroys first: then too few offers are
+// an error. Otherwise they are a warning: instances that an interrupted apply rented may be the reason, and an error
+// would prevent that they are found by their keys.
 func (r *fleetResource) checkOffers(
 	ctx context.Context, plan model, spec fleet.Spec, stays []fleet.Member, changes []fleet.Change,
 	replaced []fleet.Member, diags *diag.Diagnostics,
@@ -168,7 +168,8 @@ func (r *fleetResource) warnOfOthers(
 		ctx, r.Meta, named, memberIDs(members)...)
 	if len(others) > 0 {
 		tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name),
-			tfinstance.UnclaimedText(others)+"If an interrupted apply of this fleet rented them, their keys prove it: the next "+
+			tfinstance.UnclaimedText(others, true)+
+				"If an interrupted apply of this fleet rented them, their keys prove it: the next "+
 				"apply that changes the fleet takes them, and a destroy destroys them. Others stay as they are: see "+
 				"`terraform-provider-gpurent unmanaged`.")
 	}

@@ -32,7 +32,7 @@ type privateMember struct {
 	// ID is that of the instance that the entry is about, empty for a missing member. After an interrupted apply, the
 	// state can have another instance in the slot.
 	ID string `json:"id"`
-	// Generation makes the next key of a slot differ from its earlier keys, also if the slot is empty now.
+	// Generation makes the next key of a slot differ from its earlier keys, even if the slot is empty now.
 	Generation int `json:"generation,omitempty"`
 	// CreatedAt shows that a 404 may be the lag of the API. It is zero if it is unknown, as after an import.
 	CreatedAt time.Time `json:"created_at,omitzero"`

@@ -319,7 +319,7 @@ func TestActions_Interrupted(t *testing.T) {
 		"stop":                {instance.NewStop, "is running", "was changing", "is now stopped"},
 		"restart, going down": {instance.NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
 		"restart, at bottom":  {instance.NewRestart, "is stopped", "is now stopped", "by hand"},
-		"restart, going up":   {instance.NewRestart, "is starting", "a restart stops a running instance once more", "is now stopped"},
+		"restart, going up":   {instance.NewRestart, "is starting", "a restart stops a running instance", "is now stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, spending.Limits{}, func(f *fixture) {

@@ -131,8 +131,8 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 	expectCount(t, env, 1, 1)
 }
 
-// The price of the offer is read again before the request, and the price in the answer is compared, too: what costs more
-// than the cap is not rented, or destroyed again.
+// The price of the offer is read again before the request, and the price in the answer is compared, too: what costs
+// more than the cap is not rented, or destroyed again.
 func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	t.Parallel()
 	unavailable := acctest.Refuse(503, "provider_unavailable")

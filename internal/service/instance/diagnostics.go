@@ -37,7 +37,7 @@ func addRented(diags *diag.Diagnostics, rented lifecycle.Rented) {
 	switch {
 	case rented.Recovered:
 		tfkit.AddWarning(diags, tfkit.Textf("Recovered instance %s", rented.ID), tfkit.Textf(
-			"It was %s under the key of this resource, most likely by an interrupted apply, and costs %s. No other instance was "+
+			"It was %s under the key of this resource, most likely by an interrupted apply, and costs %s. No other one was "+
 				"created.\n\nIf another state or resource has it, both would change and destroy it: run `terraform state rm "+
 				"ADDRESS` here now, and set another idempotency_key. With create_before_destroy, nothing was replaced: keep it, "+
 				"and change the key for a replacement.",
@@ -56,7 +56,8 @@ func endedText(
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return tfkit.Textf("Interrupted while instance %s was changing", id), ""
 	}
-	return tfkit.Textf("Instance %s is not %s yet", id, goal), tfkit.Textf("It took longer than %s (%s). ", timeout, argument)
+	text = tfkit.Textf("It took longer than %s (%s). ", timeout, argument)
+	return tfkit.Textf("Instance %s is not %s yet", id, goal), text
 }
 
 // addCreatedNotReady reports why a new instance is not ready. An error taints the instance, so that the next apply
@@ -88,7 +89,7 @@ func taintedText(inst rental.Instance, err error) tfkit.Text {
 	if rejected || missing || failed {
 		return ""
 	}
-	return tfkit.Textf(" The instance costs %s and is tainted: the next apply replaces it. To keep it and continue to wait, "+
+	return tfkit.Textf(" The instance costs %s and is tainted: the next apply replaces it. To keep it and wait, "+
 		"run `terraform untaint ADDRESS`, and apply again.", tfkit.PerHour(inst.BurnKopH()))
 }
 
@@ -190,7 +191,7 @@ func (run *actionRun) addError(ctx context.Context, inst rental.Instance, err er
 		addNotConverged(ctx, run.Meta.Client, run.diags, inst, err, "")
 	}
 	if run.stopped && (inst.Status == rental.StatusStopped || inst.Status == rental.StatusOutbid) {
-		tfkit.AddError(run.diags, tfkit.Textf("Instance %s is now stopped", inst.ID), "The restart stopped it, and could not "+
+		tfkit.AddError(run.diags, tfkit.Textf("Instance %s is now stopped", inst.ID), "The restart stopped it, and did not "+
 			"start it again. Only its disk is billed. Run this action or gpurent_instance_start again, or apply.")
 	}
 }

@@ -23,10 +23,10 @@ func addDiskAboveMaximum(diags *diag.Diagnostics, offerID string, maximum, disk 
 // addDuplicateName warns of instances with the planned name, newest first. hasKey: a later apply recovers the planned
 // instance by its key.
 func addDuplicateName(diags *diag.Diagnostics, found []rental.Instance, hasKey bool) {
-	text := tfinstance.UnclaimedText(found)
+	text := tfinstance.UnclaimedText(found, false)
 	if hasKey {
-		text += "If an interrupted apply created one under this key within recover_within, the apply recovers it. Otherwise the " +
-			"apply fails or creates one more"
+		text += "If an interrupted apply created one under this key within recover_within, the apply recovers it. Else " +
+			"the apply fails or creates one more"
 	} else {
 		text += "The plan creates one more"
 	}

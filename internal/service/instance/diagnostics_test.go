@@ -171,7 +171,7 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 	}{
 		"wait_for_offer": {market.OffersUnreadable{Err: errors.New("connection refused")}, "connection refused"},
 		"timeout":        {lifecycle.Interrupted{Err: context.DeadlineExceeded}, "or raise timeouts.create"},
-		"Ctrl-C":         {lifecycle.Interrupted{Err: context.Canceled}, "The run was interrupted before anything was rented."},
+		"Ctrl-C":         {lifecycle.Interrupted{Err: context.Canceled}, "The run was interrupted before"},
 	} {
 		var diags diag.Diagnostics
 		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, test.err)
@@ -182,8 +182,8 @@ func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
 	}
 }
 
-// The message about a rented instance does not say that nothing was rented, and says that it is tainted unless the
-// message itself describes what becomes of it.
+// The message about a rented instance is not that nothing was rented. It contains that the instance is tainted, unless
+// the message itself describes what becomes of it.
 func TestAddCreatedNotReady(t *testing.T) {
 	limit := spending.AboveBurnLimit{LimitKopH: 1}
 	refusal := &rental.Error{Status: 403, Code: rental.CodeForbidden}
