@@ -114,7 +114,7 @@ func (e *Engine) Apply(ctx context.Context, spec Spec, members []Member, timeout
 func (r *run) executeInTime(ctx context.Context, phase Phase) {
 	phaseCtx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	demand := r.demand(filter(phase.changes(), func(c Change) bool { return c.Action.Rents() }))
+	demand := r.demand(rentalsOf(phase.changes()))
 	demand.All = phase.RollBack
 	search := r.Market.Search(demand)
 	for {

@@ -42,7 +42,7 @@ func (r *run) execute(ctx context.Context, phase Phase, search *market.Search) e
 	changes := phase.changes()
 	e := &execution{run: r, phase: phase, search: search, cancel: cancel}
 	e.events, e.renting = make(chan event, 2*len(changes)), map[int]bool{}
-	rentals := filter(changes, func(c Change) bool { return c.Action.Rents() })
+	rentals := rentalsOf(changes)
 	taken := len(rentals) == 0
 	for _, step := range phase.Steps {
 		if !taken && step[0].Action.Rents() {

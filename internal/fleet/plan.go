@@ -60,10 +60,15 @@ func (p Phase) filtered(selected func(Change) bool) Phase {
 	return p
 }
 
+// rentalsOf returns the changes that rent an instance.
+func rentalsOf(changes []Change) []Change {
+	return filter(changes, func(c Change) bool { return c.Action.Rents() })
+}
+
 // inSteps returns the steps of a phase, none of which is empty. The rentals that replace a member are first.
 func inSteps(changes []Change) [][]Change {
 	moves := filter(changes, func(c Change) bool { return !c.Action.Rents() })
-	rentals := filter(changes, func(c Change) bool { return c.Action.Rents() })
+	rentals := rentalsOf(changes)
 	slices.SortStableFunc(rentals, func(a, b Change) int { return cmp.Compare(b.presence(), a.presence()) })
 	first := min(1, len(rentals))
 	steps := [][]Change{moves, rentals[:first], rentals[first:]}

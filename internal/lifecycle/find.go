@@ -3,8 +3,8 @@ package lifecycle
 import "context"
 
 // Find returns the instance that was rented before under a key of the seed, and rents nothing. found is false if there
-// is none. The given number of unused keys in a row ends the search. The caller continues with Converge, or with
-// Owners.Release.
+// is none. The given number of unused keys in a row ends the search. The caller continues with
+// ConvergeRented, or with Owners.Release.
 func (m *Manager) Find(ctx context.Context, order Order, unusedKeys int) (rented Rented, found bool, err error) {
 	if order.Seed.New() {
 		return Rented{}, false, nil

@@ -37,7 +37,8 @@ func (m *Manager) newCreation(order Order) *creation {
 
 // Rent rents an instance from an offer if the burn limit allows its price, or returns the instance that was rented
 // before under the key. With an error, nothing was rented unless it is OutcomeUnknown. If only the price of the offer
-// changed, within the cap, Rent repeats the request. The caller saves the instance, and continues with Converge.
+// changed, within the cap, Rent repeats the request. The caller saves the instance, and continues with
+// ConvergeRented.
 func (m *Manager) Rent(ctx context.Context, order Order, offer Candidate) (Rented, error) {
 	c := m.newCreation(order)
 	for changes, destroyed := 0, 0; ; {

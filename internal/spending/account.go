@@ -51,7 +51,7 @@ type reading struct {
 // A refusal must be certain: while other requests are in flight, or the API may lag, Spend reads the account again, for
 // as long as an accepted change may be missing.
 func (a *Account) Spend(ctx context.Context, id string, kopH int64, request func() (id string, err error)) error {
-	if a.limits.MaxBurnKopH == 0 {
+	if !a.Limited() {
 		_, err := request()
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *Account) read(ctx context.Context, age time.Duration) (reading, error) 
 func (a *Account) load(ctx context.Context) (reading, error) {
 	now := reading{began: time.Now(), listed: map[string]int64{}}
 	balance, err := a.client.GetBalance(ctx)
-	if now.balance = balance; err != nil || a.limits.MaxBurnKopH == 0 {
+	if now.balance = balance; err != nil || !a.Limited() {
 		return now, err
 	}
 	var failed []rental.Instance

@@ -53,8 +53,7 @@ func AddFailure(
 ) {
 	f := Describe(err, inst)
 	advice := f.Advice
-	// An error that contains one of these is another one: an instance that is Rejected was rented.
-	if nothing, ok := err.(nothingRented); ok && nothing.NothingRented() { //nolint:errorlint // see above
+	if NothingRented(err) {
 		did := tfkit.Text("Nothing was rented or started. ")
 		if inst.ID != "" {
 			did = "It was not started. "
@@ -76,10 +75,11 @@ func AddFailure(
 	}
 }
 
-// nothingRented is an error of a creation that rented nothing.
-type nothingRented interface {
-	error
-	NothingRented() bool
+// NothingRented reports whether an error is that of a creation or a start that rented nothing. An error that contains
+// such a one is another one: an instance that is Rejected was rented.
+func NothingRented(err error) bool {
+	nothing, ok := err.(interface{ NothingRented() bool })
+	return ok && nothing.NothingRented()
 }
 
 const cannotCreate = "Cannot create instance"

@@ -126,9 +126,8 @@ func failureText(f fleet.Failure) tfkit.Text {
 	if _, ok := errors.AsType[lifecycle.OutcomeUnknown](f.Err); ok {
 		return text + " The next apply or destroy finds it."
 	}
-	_, rented := f.Err.(interface{ NothingRented() bool })
 	switch {
-	case rented && !f.Member.Missing():
+	case tfinstance.NothingRented(f.Err) && !f.Member.Missing():
 		text += " The existing instance stays."
 	case f.Member.Missing() && f.Replaced != "":
 		text += " The instance before it is destroyed."
