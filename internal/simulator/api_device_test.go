@@ -5,9 +5,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // Chapter "Terminal login".
@@ -93,4 +95,33 @@ func TestDevice_CodeExpires(t *testing.T) {
 	api.poll(old).failsWith("expired_token")
 	api.poll(approved).failsWith("expired_token")
 	api.poll(object{"device_code": "unknown"}).failsWith("expired_token")
+}
+
+// Users and their terminals live in real time, at any speed of the clock.
+func TestDevice_LivesInRealTime(t *testing.T) {
+	for _, scale := range []float64{0.001, 60, 1e6} {
+		synctest.Test(t, func(t *testing.T) {
+			api := uncheckedClient(t, simulator.Config{TimeScale: scale, APIKey: testKey, Market: simulator.MarketStill})
+			login, late := api.login(), api.login()
+			api.poll(login).failsWith("authorization_pending")
+			time.Sleep(4 * time.Second)
+			api.poll(login).failsWith("slow_down")
+			time.Sleep(599*time.Second - 4*time.Second)
+			api.poll(login).failsWith("authorization_pending")
+			api.decide(login, "approve")
+			api.poll(login).ok()
+			time.Sleep(time.Second)
+			api.poll(late).failsWith("expired_token")
+			code := url.Values{"code": {late.text("user_code")}, "decision": {"approve"}}
+			page := api.withHeader("Content-Type", "application/x-www-form-urlencoded").send("POST", "/device", code.Encode())
+			check(t, page.status == 409 && !strings.Contains(string(page.body), "Approved"), "the page of an expired code: %d %s",
+				page.status, page.body)
+			// A move of the clock expires a code, too.
+			moved := api.login()
+			for range 600 {
+				api.Advance(time.Duration(scale * float64(time.Second)))
+			}
+			api.poll(moved).failsWith("expired_token")
+		})
+	}
 }

@@ -7,9 +7,13 @@ import (
 	"time"
 )
 
+// Durations in real time, which users and their terminals live in, at any speed of the clock.
 const (
 	deviceLifetime     = 10 * time.Minute
 	devicePollInterval = 5 * time.Second
+)
+
+const (
 	// userCodeAlphabet has no ambiguous letters and no vowels, so codes contain no words.
 	userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 	userCodeHalf     = 4
@@ -31,7 +35,7 @@ type deviceLogin struct {
 	UserCode   string
 	ClientName string
 	ExpiresAt  time.Time
-	// Interval is the minimum pause between polls.
+	// Interval is the minimum pause between polls, in real time.
 	Interval time.Duration
 	PolledAt time.Time
 	State    deviceState
@@ -46,7 +50,7 @@ func (e *engine) createLogin(clientName string) *deviceLogin {
 	e.devices = slices.DeleteFunc(e.devices, func(d *deviceLogin) bool { return !e.now.Before(d.ExpiresAt) })
 	d := &deviceLogin{
 		DeviceCode: (rand.Text() + rand.Text())[:secretBodyLen], ClientName: clientName,
-		ExpiresAt: e.now.Add(deviceLifetime), Interval: devicePollInterval,
+		ExpiresAt: e.now.Add(e.simulated(deviceLifetime)), Interval: devicePollInterval,
 	}
 	for d.UserCode == "" || e.findUserCode(d.UserCode) != nil {
 		d.UserCode = e.newUserCode()
@@ -120,10 +124,10 @@ func (e *engine) pollLogin(deviceCode string) (*deviceLogin, error) {
 		d.State = deviceUsed
 		return d, nil
 	}
-	early := !d.PolledAt.IsZero() && e.now.Before(d.PolledAt.Add(d.Interval))
+	early := !d.PolledAt.IsZero() && e.now.Before(d.PolledAt.Add(e.simulated(d.Interval)))
 	d.PolledAt = e.now
 	if early {
-		d.Interval += devicePollInterval
+		d.Interval = min(d.Interval+devicePollInterval, deviceLifetime)
 		return nil, newError(codeSlowDown)
 	}
 	return nil, newError(codeAuthorizationPending)

@@ -118,6 +118,11 @@ func randomID(rng *rand.Rand, n int) string {
 // newID returns an id. The seed and the history determine it.
 func (e *engine) newID(prefix string) string { return prefix + "_" + randomID(e.ids, 12) }
 
+// simulated converts a duration of real time.
+func (e *engine) simulated(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * e.config.TimeScale)
+}
+
 // advanceTo runs all events up to an instant, in time order, each at its own time.
 func (e *engine) advanceTo(at time.Time) {
 	for next := e.events.next(at); next != nil; next = e.events.next(at) {
