@@ -18,7 +18,10 @@ func run(arguments ...string) (stdout, stderr string, code int) {
 func TestCommands_UsageErrors(t *testing.T) {
 	for _, line := range []string{
 		"simulate", "--verbose", "version now", "simulator --clock sun", "simulator --boot soon", "simulator --boot",
-		"simulator --seed -1", "simulator --time-scale -2", "simulator --api-key short", "simulator extra", "login now",
+		"simulator --seed -1", "simulator --time-scale -2", "simulator --time-scale 0", "simulator --time-scale -0",
+		"simulator --time-scale NaN", "simulator --time-scale 2000000", "simulator --boot 0", "simulator --boot -1s",
+		"simulator --clock=", "simulator --market=", "simulator --listen=", "simulator --state=", "simulator --api-key=",
+		"simulator --api-key short", "simulator extra", "login now",
 		"login --no-browser=maybe", "logout now", "logout --client-name x", "help simulate", "cost --format html",
 		"cost --max-burn ten", "cost --max-added -5", "cost a.json b.json",
 	} {
