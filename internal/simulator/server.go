@@ -108,7 +108,7 @@ func newServer(ctx context.Context, c Config) (*Server, error) {
 		return nil, errors.Join(err, listener.Close(), srv.closeSSH())
 	}
 	srv.http = &http.Server{
-		Handler:           srv.Handler(),
+		Handler:           srv.saveChanges(srv.Handler()),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -172,5 +172,7 @@ func (s *Server) Close() error {
 	}
 	err = errors.Join(err, serveErr, s.closeSSH())
 	s.background.Wait()
+	s.saves.mu.Lock() // a request that was cut can still save
+	defer s.saves.mu.Unlock()
 	return errors.Join(err, s.save(), s.unlock())
 }

@@ -27,8 +27,7 @@ type Simulator struct {
 
 	// ports are those of the listeners, or of the last ones before a restart. Only [Start] changes them.
 	ports ports
-	// unsaved reports whether there were requests since the state was saved.
-	unsaved atomic.Bool
+	saves saves
 
 	mu       sync.Mutex // guards the fields below
 	clock    *clock
@@ -104,7 +103,7 @@ func (s *Simulator) newHandler() http.Handler {
 		Log:     s.log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.unsaved.Store(true)
+		defer s.saves.requests.Add(1)
 		switch path := r.URL.EscapedPath(); {
 		case hasPathPrefix(path, basePath):
 			s.serveAPI(service, w, r)

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
@@ -89,7 +92,17 @@ func (s *Simulator) snapshot() (savedState, error) {
 	return saved, nil
 }
 
-// saveInterval is the minimum time between two saves, and so about what a killed simulator loses.
+// saves are the saves of a state file.
+type saves struct {
+	// requests is the number of requests so far.
+	requests atomic.Int64
+	mu       sync.Mutex // held by a save
+	// saved is the number of requests before the last save.
+	saved int64
+}
+
+// saveInterval is the minimum time between the saves after requests that only read, whose effect is the passage of
+// time.
 const saveInterval = time.Second
 
 // keepSaved saves the state after requests, until the context ends.
@@ -101,15 +114,45 @@ func (s *Simulator) keepSaved(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if !s.unsaved.Swap(false) {
-				continue
-			}
-			if err := s.save(); err != nil {
-				s.unsaved.Store(true)
-				s.log.Error("a change has happened, but is not saved", "error", err)
-			}
+			s.saveUpTo(s.saves.requests.Load())
 		}
 	}
+}
+
+// saveUpTo saves the state, unless it was saved after the given number of requests. So concurrent requests share a save.
+func (s *Simulator) saveUpTo(request int64) {
+	s.saves.mu.Lock()
+	defer s.saves.mu.Unlock()
+	if request <= s.saves.saved {
+		return
+	}
+	latest := s.saves.requests.Load()
+	if err := s.save(); err != nil {
+		s.log.Error("a change has happened, but is not saved", "error", err)
+		return
+	}
+	s.saves.saved = latest
+}
+
+// savingWriter saves the state before the response, so that a killed simulator has lost nothing that a client knows.
+type savingWriter struct {
+	http.ResponseWriter
+	simulator *Simulator
+}
+
+func (w savingWriter) WriteHeader(status int) {
+	w.simulator.saveUpTo(w.simulator.saves.requests.Add(1))
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// saveChanges returns a handler whose responses to requests that can change something follow a save.
+func (s *Simulator) saveChanges(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w = savingWriter{w, s}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // save replaces the state file, if the simulator has one. The file is complete at any moment, even if the process is
