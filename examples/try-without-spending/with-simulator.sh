@@ -42,7 +42,8 @@ pid=
 finish() {
   status=$?
   trap - EXIT
-  trap '' HUP INT TERM
+  trap '' HUP INT TERM PIPE
+  set +e # nothing may read the output any more
   if [ -n "$pid" ]; then
     kill "$pid" 2>/dev/null || : # it may have exited already
     wait "$pid" || {
@@ -84,6 +85,12 @@ mkfifo "$folder/ready"
 set -m 2>/dev/null || :
 simulate "$flags" "$@" </dev/null >"$folder/ready" 2>"$folder/log" &
 pid=$!
+
+# If the script is killed, this loop stops the simulator.
+while kill -0 "$pid"; do
+  kill -0 $$ || { rm -rf "$folder" && kill "$pid"; }
+  sleep 1
+done </dev/null >/dev/null 2>&1 &
 set +m
 
 # The simulator prints a line of JSON when it accepts connections, and no line if it fails.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
@@ -27,8 +28,8 @@ func simulate(t *testing.T, program string, shell []string, arguments ...string)
 // addresses prints the variables that the script sets.
 const addresses = `echo "$GPURENT_BASE_URL $GPURENT_CONTROL_URL $GPURENT_API_KEY"; `
 
-// expectStopped fails the test if the simulator in the first line of the output still listens.
-func expectStopped(t *testing.T, output string) {
+// expectStopped fails the test if the simulator in the first line of the output still listens after some time.
+func expectStopped(t *testing.T, output string, patience time.Duration) {
 	t.Helper()
 	first, _, _ := strings.Cut(output, " ")
 	address, err := url.Parse(first)
@@ -36,8 +37,14 @@ func expectStopped(t *testing.T, output string) {
 		t.Fatalf("no address in %q", output)
 	}
 	var dialer net.Dialer
-	if conn, err := dialer.DialContext(t.Context(), "tcp", address.Host); err == nil {
-		t.Errorf("the simulator still listens: %s, %v", address.Host, conn.Close())
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		conn, err := dialer.DialContext(t.Context(), "tcp", address.Host)
+		if err != nil {
+			return
+		}
+		if err := conn.Close(); err != nil || time.Now().After(deadline) {
+			t.Fatalf("the simulator still listens: %s, %v", address.Host, err)
+		}
 	}
 }
 
@@ -70,8 +77,24 @@ func TestWithSimulator_RunsAndStops(t *testing.T) {
 				if logged := strings.Contains(output, "simulator is listening"); logged != (test.status != 0) {
 					t.Errorf("the log of the simulator was printed: %t\n%s", logged, output)
 				}
-				expectStopped(t, output)
+				expectStopped(t, output, 0)
 			})
+		}
+	}
+}
+
+// If the script is killed, or nothing reads its output any more, as after a closed terminal, nothing of it remains.
+func TestWithSimulator_LeavesNothing(t *testing.T) {
+	for name, shell := range shells(t) {
+		closed := append([]string{"sh", "-c", `"$0" "$@" 2>&1 | head -n 1`}, shell...)
+		for command, shell := range map[string][]string{"kill -KILL $PPID": shell, "yes": closed} {
+			folder := t.TempDir()
+			t.Setenv("TMPDIR", folder)
+			output, _ := simulate(t, os.Args[0], shell, "sh", "-c", addresses+command)
+			expectStopped(t, output, 30*time.Second)
+			if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+				t.Errorf("%s: %q leaves %v, %v", name, command, left, err)
+			}
 		}
 	}
 }
