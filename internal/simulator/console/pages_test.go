@@ -56,6 +56,11 @@ func TestDashboard(t *testing.T) {
 	page := open(t, server, "en")
 	page.run(chromedp.Navigate(server.ConsoleURL))
 	page.shows("#no-instances", "No servers yet", server.BaseURL)
+	page.run(size(390, 900))
+	if problems := evaluate[string](page, readProblems); problems != "" {
+		t.Error(problems)
+	}
+	page.run(size(1280, 900))
 	evaluate[chromedp.Void](page, "window.unbroken = true")
 
 	const name = `<img src=x onerror="window.unbroken=false">`
@@ -119,6 +124,21 @@ type layout struct {
 const readLayout = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
 	{Wide: document.scrollingElement.scrollWidth, Background: getComputedStyle(document.body).backgroundColor}))))`
 
+// readProblems returns what a screen reader or a keyboard cannot use: the faults that axe-core has found in these pages.
+const readProblems = `(() => {
+	const all = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
+	const name = e => e.ariaLabel ?? document.getElementById(e.getAttribute('aria-labelledby'))?.textContent ?? e.tagName;
+	const landmarks = all('header, main, section[aria-label], section[aria-labelledby], [role=region]').map(name);
+	const scrolls = e => /auto|scroll/.test(getComputedStyle(e).overflow) &&
+		(e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight);
+	return [
+		...(all('h1').length === 1 ? [] : ['not one h1']),
+		...landmarks.filter((n, i) => landmarks.indexOf(n) !== i).map(n => 'two landmarks: ' + n),
+		...all('body *').filter(e => scrolls(e) && e.tabIndex < 0).map(e => 'no focus: ' + e.outerHTML),
+		...all('input, select').filter(e => !e.labels.length && !e.ariaLabel).map(e => 'no label: ' + e.outerHTML),
+	].join('\n');
+})()`
+
 // TestScreenshots looks at each page in both languages, light and dark mode, and several widths: it has its texts, fits
 // the width and needs no horizontal scrolling. It writes the pictures of the documentation if their folder is set.
 func TestScreenshots(t *testing.T) {
@@ -140,6 +160,7 @@ func TestScreenshots(t *testing.T) {
 				"Balance over time", "Баланс во времени", []string{"ssh -p", "trainer-0", "renderer"}},
 			{approval, 800, 520, map[string]string{"light": "login-approval"}, "Approve", "Разрешить",
 				[]string{"terraform on build-7", code}},
+			{server.ConsoleURL + "device", 800, 520, nil, "Enter the code", "Введите код", nil},
 		} {
 			says := slices.Concat(c.says, []string{map[string]string{"en": c.en, "ru": c.ru}[language]})
 			grounds := map[string]string{}
@@ -156,6 +177,9 @@ func TestScreenshots(t *testing.T) {
 				for _, width := range []int64{320, 360, 768, 1280} {
 					page.run(size(width, c.height))
 					now := evaluate[layout](page, readLayout)
+					if problems := evaluate[string](page, readProblems); problems != "" {
+						t.Errorf("%s in %s at %d:\n%s", c.address, language, width, problems)
+					}
 					if now.Wide > width {
 						t.Errorf("%s in %s at %d: %d wide", c.address, language, width, now.Wide)
 					}
