@@ -22,6 +22,11 @@ func TestBaseURL_HTTPForLoopbackOnly(t *testing.T) {
 			t.Errorf("%s is accepted: %v", host, client)
 		}
 	}
+	_, err := New(Config{BaseURL: "http://simulator:8474/api/v1"})
+	if err == nil || !strings.Contains(err.Error(), "use https for simulator") ||
+		!strings.Contains(err.Error(), "share its network and use http://127.0.0.1") {
+		t.Errorf("the error for a container does not say what to do: %v", err)
+	}
 	for _, host := range []string{"127.0.0.1", "127.255.255.254:80", "localhost:8474", "LOCALHOST", "[::1]:1",
 		"[::ffff:127.0.0.1]:8080", "[::ffff:7f00:1]"} {
 		if _, err := New(Config{BaseURL: "http://" + host + "/api/v1"}); err != nil {

@@ -26,8 +26,8 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, errors.New("the base URL has no host")
 	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
-		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network; %s needs https",
-			u.Hostname())
+		return nil, fmt.Errorf("the base URL is plain http, which would show the API key to the network: use https for %s, "+
+			"or, for a simulator in another container, share its network and use http://127.0.0.1", u.Hostname())
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return nil, errors.New("the base URL has a query or a fragment")
 	}
