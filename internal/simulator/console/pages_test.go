@@ -94,8 +94,10 @@ func TestDashboard(t *testing.T) {
 	page.shows("#ledger", "Adjustment", "+1,000.00")
 	second, _ := rent(t, server, "loser", "on_demand", "ubuntu", 0)
 	row = fmt.Sprintf("tr[data-id=%q]", second)
-	act("failBoot")
+	act("fail")
 	page.shows(row, "failed")
+	act("destroy")
+	page.run(chromedp.WaitNotPresent(chromedp.CSS(row)))
 
 	page.run(chromedp.SetValue(chromedp.CSS("#fault [name=kind]"), `{"status":503}`),
 		chromedp.SetValue(chromedp.CSS("#fault [name=path]"), "/me"))

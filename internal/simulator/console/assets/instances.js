@@ -32,11 +32,13 @@ const actions = [
   {name: 'outbid', when: i => i.type === 'interruptible' && activeStatuses.includes(i.status),
     path: i => `/offers/${i.offer_id}`, body: i => ({interruptible_kop_h: i.bid_kop_h + 1})},
   {
-    name: 'failBoot', when: i => bootStatuses.includes(i.status),
+    name: 'fail', when: i => activeStatuses.includes(i.status),
     path: i => `/instances/${i.id}`, body: () => ({status: 'failed'}),
   },
   {name: 'adminStop', when: i => activeStatuses.includes(i.status), path: i => `/instances/${i.id}`,
     body: () => ({status: 'stopped', desired_state: 'stopped', stop_reason: 'admin'})},
+  {name: 'destroy', when: i => i.status !== 'destroying', path: i => `/instances/${i.id}`,
+    body: () => ({status: 'destroyed', desired_state: 'destroyed'})},
 ];
 
 class Row {
