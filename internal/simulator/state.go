@@ -119,7 +119,7 @@ func (s *Simulator) keepSaved(ctx context.Context) {
 	}
 }
 
-// saveUpTo saves the state, unless it was saved after the given number of requests. So concurrent requests share a save.
+// saveUpTo saves the state, unless it was saved after the given number of requests: concurrent requests share a save.
 func (s *Simulator) saveUpTo(request int64) {
 	s.saves.mu.Lock()
 	defer s.saves.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Simulator) saveUpTo(request int64) {
 	s.saves.saved = latest
 }
 
-// savingWriter saves the state before the response, so that a killed simulator has lost nothing that a client knows.
+// savingWriter saves the state before the response, so that a killed simulator loses nothing that a client has a response to.
 type savingWriter struct {
 	http.ResponseWriter
 	simulator *Simulator

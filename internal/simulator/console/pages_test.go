@@ -126,7 +126,7 @@ type layout struct {
 const readLayout = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
 	{Wide: document.scrollingElement.scrollWidth, Background: getComputedStyle(document.body).backgroundColor}))))`
 
-// readProblems returns what a screen reader or a keyboard cannot use: the faults that axe-core has found in these pages.
+// readProblems returns what a screen reader or a keyboard cannot use: the faults that axe-core found in these pages.
 const readProblems = `(() => {
 	const all = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
 	const name = e => e.ariaLabel ?? document.getElementById(e.getAttribute('aria-labelledby'))?.textContent ?? e.tagName;
