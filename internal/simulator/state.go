@@ -134,7 +134,7 @@ func (s *Simulator) saveUpTo(request int64) {
 	s.saves.saved = latest
 }
 
-// savingWriter saves the state before the response, so that a killed simulator loses nothing that a client has a response to.
+// savingWriter saves the state before the response, so that a killed simulator loses no change with a response.
 type savingWriter struct {
 	http.ResponseWriter
 	simulator *Simulator
