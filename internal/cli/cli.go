@@ -49,7 +49,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 	case status == exitUsage:
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(stderr, "Error: %s. See %s --help.\n", strings.TrimRight(line, "."), selected.path())
+		if !strings.HasSuffix(line, "?") {
+			line = strings.TrimRight(line, ".") + "."
+		}
+		fmt.Fprintf(stderr, "Error: %s See %s --help.\n", line, selected.path())
 	default:
 		fmt.Fprintln(stderr, "Error:", err)
 	}
@@ -59,33 +62,61 @@ func Main(args []string, stdout, stderr io.Writer) int {
 // commands returns the commands for users, in the order of the help.
 func commands() []command {
 	return []command{
-		costCommand(), loginCommand(), logoutCommand(), simulatorCommand(), unmanagedCommand(), versionCommand(),
+		costCommand(), gpusCommand(), loginCommand(), logoutCommand(), simulatorCommand(), unmanagedCommand(),
+		versionCommand(),
 	}
 }
 
-// rootCommand returns the command that runs when the arguments name none: the plugin.
+func commandNames() (names []string) {
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// envHandshake is the variable with which Terraform and OpenTofu start a plugin. The plugin library checks its value.
+const envHandshake = "TF_PLUGIN_MAGIC_COOKIE"
+
+// rootCommand returns the command that runs when the arguments name none: the plugin, or for a user the help.
 func rootCommand() command {
 	return command{
 		long: "Terraform and OpenTofu provider for rented GPU servers. " +
-			"Without a command it runs as a plugin, which Terraform and OpenTofu start.",
+			"Terraform and OpenTofu start it as a plugin, without a command.",
+		page: "command-line.md",
 		prepare: func(flags *flag.FlagSet) runFunc {
-			debugMode := flags.Bool("debug", false, "run the plugin for a debugger, without Terraform")
-			return func(ctx context.Context, _ []string, _, _ io.Writer) error { return servePlugin(ctx, *debugMode) }
+			debugMode := flags.Bool("debug", false, "run the plugin for a debugger, and print how a CLI attaches to it")
+			showVersion := flags.Bool("version", false, "print the version")
+			return func(ctx context.Context, _ []string, stdout, _ io.Writer) error {
+				file, isFile := stdout.(*os.File)
+				switch {
+				case *showVersion:
+					return printVersion(stdout)
+				case *debugMode || os.Getenv(envHandshake) != "":
+					return servePlugin(ctx, *debugMode, stdout)
+				case isFile && isTerminal(file):
+					return rootCommand().help(flags, stdout)
+				}
+				return usageError("a command is missing: only Terraform and OpenTofu start the program without one")
+			}
 		},
 	}
 }
 
 func versionCommand() command {
 	return command{
-		name:  "version",
-		short: "Print the version",
+		name:    "version",
+		short:   "Print the version",
+		example: program + " version",
+		page:    "command-line.md",
 		prepare: func(*flag.FlagSet) runFunc {
-			return func(_ context.Context, _ []string, stdout, _ io.Writer) error {
-				_, err := fmt.Fprintln(stdout, program, fullVersion())
-				return err
-			}
+			return func(_ context.Context, _ []string, stdout, _ io.Writer) error { return printVersion(stdout) }
 		},
 	}
+}
+
+func printVersion(stdout io.Writer) error {
+	_, err := fmt.Fprintln(stdout, program, fullVersion())
+	return err
 }
 
 // fullVersion returns the version of a release, else the module version from the build information, else "dev".

@@ -2,11 +2,16 @@ package cli_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
 )
+
+const program = "terraform-provider-gpurent"
 
 // run runs a command in this process.
 func run(arguments ...string) (stdout, stderr string, code int) {
@@ -37,11 +42,64 @@ func TestCommands_UsageErrors(t *testing.T) {
 	}
 }
 
+// A mistyped command or flag is an error with the nearest known one.
+func TestCommands_NamesTheNearest(t *testing.T) {
+	for line, want := range map[string]string{
+		"unmanged":     `Error: unknown command "unmanged": did you mean unmanaged? See ` + program + " --help.\n",
+		"help gpu":     `Error: unknown command "gpu": did you mean gpus? See ` + program + " --help.\n",
+		"apply":        `Error: unknown command "apply". See ` + program + " --help.\n",
+		"cost --price": "Error: unknown flag --price: did you mean --prices? See " + program + " cost --help.\n",
+		"cost -formt=json x.json": "Error: unknown flag --formt: did you mean --format? See " + program +
+			" cost --help.\n",
+		"cost x.json --everything": "Error: unknown flag --everything. See " + program + " cost --help.\n",
+		"cost --max-burn":          "Error: flag needs an argument: -max-burn. See " + program + " cost --help.\n",
+	} {
+		if _, stderr, code := run(strings.Fields(line)...); code != 2 || stderr != want {
+			t.Errorf("%s: exit %d, %q, want %q", line, code, stderr, want)
+		}
+	}
+}
+
+var (
+	documented = regexp.MustCompile(`\nDocumentation: https://github\.com/gpurent/terraform-provider-gpurent/blob/main/(\S+)\n$`)
+	notInSlug  = regexp.MustCompile("[^a-z0-9 -]")
+)
+
+// Each help has an example and the address of a page of the repository.
+func TestCommands_HelpHasExampleAndPage(t *testing.T) {
+	list, _, _ := run("--help")
+	commands := regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(list, -1)
+	if len(commands) != 7 {
+		t.Errorf("%d commands:\n%s", len(commands), list)
+	}
+	for _, each := range append(commands, []string{"", ""}) {
+		help, _, _ := run(strings.Fields("help " + each[1])...)
+		page := documented.FindStringSubmatch(help)
+		if page == nil || each[1] != "" && !strings.Contains(help, "\nExample:\n  ") {
+			t.Errorf("%s", help)
+			continue
+		}
+		file, anchor, _ := strings.Cut(page[1], "#")
+		content, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := anchor == ""
+		for line := range strings.Lines(string(content)) {
+			heading := notInSlug.ReplaceAllString(strings.ToLower(strings.Trim(line, "# \n")), "")
+			found = found || strings.HasPrefix(line, "#") && strings.ReplaceAll(heading, " ", "-") == anchor
+		}
+		if !found {
+			t.Errorf("%s has no heading %s", file, anchor)
+		}
+	}
+}
+
 // Other users of the machine can read a command line, and the shell saves it. So no command accepts an API key of the
 // real service, and errors do not repeat one.
 func TestCommands_AcceptNoAPIKey(t *testing.T) {
 	key := "gpr_" + strings.Repeat("CANARYcana", 4)
-	const unknownFlag = "flag provided but not defined"
+	const unknownFlag = "unknown flag --"
 	for line, want := range map[string]string{
 		"--api-key " + key:           unknownFlag,
 		"login --api-key " + key:     unknownFlag,
@@ -63,6 +121,7 @@ func TestCommands_AcceptNoAPIKey(t *testing.T) {
 func TestCommands_VersionAndHelp(t *testing.T) {
 	for line, want := range map[string]string{
 		"version":        "terraform-provider-gpurent ",
+		"--version":      "terraform-provider-gpurent ",
 		"version --help": "Print the version",
 		"--help":         "  simulator ",
 		"help":           "  simulator ",

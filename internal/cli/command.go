@@ -18,9 +18,15 @@ type command struct {
 	short string // description in the list of commands
 	long  string // description in the help of the command; empty: the same as short
 	args  string // positional arguments in the help; empty if the command has none
+	// example is a command line that works as it stands; empty for the root command.
+	example string
+	page    string // in docs/guides, with the anchor
 	// prepare declares the flags. The function that it returns runs after they are parsed.
 	prepare func(*flag.FlagSet) runFunc
 }
+
+// guides is the address of the pages of commands.
+const guides = "https://github.com/gpurent/terraform-provider-gpurent/blob/main/docs/guides/"
 
 // runFunc runs a command with its positional arguments.
 type runFunc func(ctx context.Context, args []string, stdout, stderr io.Writer) error
@@ -68,14 +74,14 @@ func (c command) run(ctx context.Context, args []string, stdout, stderr io.Write
 	flags.SetOutput(io.Discard) // Main prints the error on one line
 	run := c.prepare(flags)
 	if c.name == "" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		return usageError("unknown command %q", args[0])
+		return usageError("unknown command %q%s", args[0], didYouMean(args[0], commandNames()))
 	}
 	positional, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return c.help(flags, stdout)
 	case err != nil:
-		return usageError("%w", err)
+		return err
 	case len(positional) > 0 && c.args == "":
 		return usageError("unexpected argument %q", positional[0])
 	}
@@ -86,7 +92,10 @@ func (c command) run(ctx context.Context, args []string, stdout, stderr io.Write
 func parse(flags *flag.FlagSet, args []string) (positional []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
-			return nil, err
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, flagError(flags, args[len(args)-flags.NArg()-1], err)
 		}
 		rest := flags.Args()
 		if len(rest) == 0 {
@@ -99,7 +108,18 @@ func parse(flags *flag.FlagSet, args []string) (positional []string, err error) 
 	}
 }
 
-// help prints the description, usage and flags of the command.
+// flagError returns the usage error for a flag: the last argument that was parsed, or the value of that flag.
+func flagError(flags *flag.FlagSet, argument string, err error) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(argument, "-"), "=")
+	if !strings.HasPrefix(argument, "-") || flags.Lookup(name) != nil {
+		return usageError("%w", err)
+	}
+	var known []string
+	flags.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
+	return usageError("unknown flag --%s%s", name, didYouMean("--"+name, known))
+}
+
+// help prints the description, usage, flags and page of the command.
 func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(table, "%s\n\nUsage:\n  %s\n", cmp.Or(c.long, c.short+"."), strings.TrimSpace(c.path()+" [flags] "+c.args))
@@ -115,6 +135,10 @@ func (c command) help(flags *flag.FlagSet, stdout io.Writer) error {
 		fmt.Fprintf(table, "  %s\t%s%s\n", strings.TrimSpace("--"+f.Name+" "+value), usage, defaultSuffix(f.DefValue))
 	})
 	fmt.Fprint(table, "  --help\tshow this help\n")
+	if c.example != "" {
+		fmt.Fprintf(table, "\nExample:\n  %s\n", c.example)
+	}
+	fmt.Fprintf(table, "\nDocumentation: %s%s\n", guides, c.page)
 	return table.Flush()
 }
 

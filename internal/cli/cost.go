@@ -10,6 +10,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 )
 
+// showPlan prints the JSON of a saved plan.
+const showPlan = "terraform show -json saved.plan"
+
 // exitAboveLimit is the exit code of cost for a plan that exceeds a limit.
 const exitAboveLimit = 3
 
@@ -23,6 +26,8 @@ func costCommand() command {
 			"A new server counts with its price cap. With --prices, it counts with the price that the cheapest matching " +
 			"offers have now. Without --prices, the command uses no network.\n\n" +
 			"Exit status: 0; 1 failed; 2 usage; 3 the plan exceeds a limit, or may exceed it.",
+		example: showPlan + " | " + program + " cost",
+		page:    "command-line.md#cost",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			c := new(costRun)
 			flags.StringVar(&c.format, "format", "table", "table, markdown: a comment for a pull request, or json")
@@ -82,7 +87,7 @@ func readPlan(args []string) (plan cost.Plan, err error) {
 	if len(args) > 0 {
 		name = args[0]
 	}
-	err = withInput(name, func(input io.Reader) error {
+	err = withInput(name, showPlan, func(input io.Reader) error {
 		plan, err = cost.Read(input)
 		return err
 	})

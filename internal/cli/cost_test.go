@@ -40,7 +40,7 @@ func TestCost_ExitCodes(t *testing.T) {
 		"no cap with a limit": {[]string{uncapped, "--max-added", "1000000"}, 3, "exceeds a limit"},
 		"less":                {[]string{destroy, "--max-added", "0"}, 0, ""},
 		"no such plan":        {[]string{nothing + "x"}, 1, "open "},
-		"not a plan":          {[]string{nothing}, 1, "terraform show -json PLAN"},
+		"an empty plan":       {[]string{nothing}, 1, "it is empty: use the output of \"terraform show -json saved.plan\""},
 		"prices of nowhere":   {[]string{plan, "--prices"}, 2, "the address of the service is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {

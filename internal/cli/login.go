@@ -31,6 +31,8 @@ func loginCommand() command {
 			"address in any browser, and saves the key in the credentials file, which the provider reads. " +
 			"If the file already has a key of this service, it requires --replace.\n\n" +
 			"The address of the service is --base-url, else " + provider.EnvBaseURL + ", else that of the last login.",
+		example: program + " login --base-url https://rent.example/api/v1",
+		page:    "authentication.md#log-in",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service, ending in /api/v1")
 			name := flags.String("client-name", "",
@@ -142,9 +144,9 @@ func (l *login) save(ctx context.Context, token rental.DeviceToken) error {
 		if old.APIKey == key.APIKey {
 			continue
 		}
-		if err := l.revoke(ctx, old); err != nil {
-			l.screen.warn("%s of the previous login could not be revoked (%v): revoke it in the service's console.",
-				keyName(old), err)
+		if _, err := l.revoke(ctx, old); err != nil {
+			l.screen.warn("The service did not confirm that %s of the previous login is revoked (%v). To revoke it, %s.",
+				keyName(old), err, revokeElsewhere)
 		}
 	}
 	l.warnAboutEnvironment()
@@ -155,11 +157,12 @@ func (l *login) save(ctx context.Context, token rental.DeviceToken) error {
 func (l *login) revokeUnsaved(ctx context.Context, key credentials.Credential, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
-	if err := l.revoke(ctx, key); err != nil {
-		return fmt.Errorf("%w; %s was issued and could not be revoked (%w): revoke it in the service's console",
-			cause, keyName(key), err)
+	outcome, err := l.revoke(ctx, key)
+	if err != nil {
+		return fmt.Errorf("%w; %s was issued, and the service did not confirm that it is revoked (%w). To revoke it, "+
+			"log in again, %s", cause, keyName(key), err, revokeElsewhere)
 	}
-	return fmt.Errorf("%w; the issued key was revoked", cause)
+	return fmt.Errorf("%w; a key was issued: %s", cause, outcome)
 }
 
 // warnAboutEnvironment warns about environment variables that take precedence over this login.

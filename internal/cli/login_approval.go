@@ -15,7 +15,7 @@ const slowDownIncrease = 5 * time.Second
 
 var (
 	errDenied  = errors.New("the login was denied in the browser: run login again if that was a mistake")
-	errExpired = errors.New("the code expired before the login was approved: run login again")
+	errExpired = errors.New("the code expired before a key arrived: run login again")
 	errUsed    = errors.New("the code has expired or was already used: run login again")
 )
 
@@ -57,7 +57,7 @@ func (a *approval) wait(ctx context.Context, expires time.Time) (rental.DeviceTo
 	}
 	if a.keyLost {
 		err = fmt.Errorf("%w; a response was lost, and a key named %q may have been issued: "+
-			"if the service's console lists it, revoke it there", err, a.clientName)
+			"after the next login, gpurent_api_keys lists it if so. To revoke it, %s", err, a.clientName, revokeElsewhere)
 	}
 	return rental.DeviceToken{}, err
 }

@@ -63,31 +63,45 @@ func (s target) connect(apiKey string) (*rental.Client, error) {
 	})
 }
 
-// revoke revokes a key, authorized by that key. It returns nil if the key no longer exists.
-func (s target) revoke(ctx context.Context, key credentials.Credential) error {
-	switch {
-	case key.APIKey == "":
-		return nil
-	case key.KeyID == "":
-		return errors.New("its id is unknown")
+// revocation is what is known about a key after revoke.
+type revocation string
+
+const (
+	revoked  revocation = "the key was revoked"
+	rejected revocation = "the service does not accept the key" // it may never have
+	noKey    revocation = "there was no key"
+)
+
+// revoke revokes a key, authorized by that key. A key that the service does not accept is no error.
+func (s target) revoke(ctx context.Context, key credentials.Credential) (revocation, error) {
+	if key.APIKey == "" {
+		return noKey, nil
 	}
 	client, err := s.connect(key.APIKey)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.CloseIdleConnections()
-	err = client.DeleteAPIKey(ctx, key.KeyID)
-	if rental.IsNotFound(err) { // the id is wrong, unless the key is gone, too
+	if key.KeyID != "" {
+		err = client.DeleteAPIKey(ctx, key.KeyID)
+	}
+	if key.KeyID == "" || rental.IsNotFound(err) { // the id is unknown or wrong, unless the key is gone, too
 		_, err = client.GetMe(ctx)
 		if err == nil || rental.IsForbidden(err) {
-			return errors.New("its id is unknown")
+			return "", errors.New("its id is unknown")
 		}
 	}
-	if rental.IsUnauthorized(err) {
-		return nil
+	switch {
+	case rental.IsUnauthorized(err):
+		return rejected, nil
+	case err != nil:
+		return "", err
 	}
-	return err
+	return revoked, nil
 }
+
+// revokeElsewhere is how to revoke a key with another one.
+const revokeElsewhere = "import it as a gpurent_api_key and destroy that"
 
 // keyName returns the id of a key, or its first characters without an id. It is safe to print.
 func keyName(key credentials.Credential) string {

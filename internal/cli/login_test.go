@@ -147,12 +147,12 @@ func TestLogin_Cancelled(t *testing.T) {
 		{name: "between polls", code: codeResponse(), poll: pending, after: 7 * time.Second},
 		{name: "during a rate limit", code: codeResponse(), poll: limited, after: 8 * time.Second},
 		{name: "in a poll that returns the key", code: codeResponse(), poll: late, after: 6 * time.Second,
-			ends: 7 * time.Second, revoke: noContent, revoked: revoked, want: "; the issued key was revoked"},
+			ends: 7 * time.Second, revoke: noContent, revoked: revoked, want: "; a key was issued: the key was revoked"},
 		{name: "in a poll that never ends", code: codeResponse(), poll: response{hook: hang}, after: 6 * time.Second,
 			ends: 12 * time.Second, lost: true},
 		{name: "with a key that cannot be revoked", code: codeResponse(), poll: late, after: 6 * time.Second,
 			ends: 7 * time.Second, revoke: apiError(403, "forbidden"), revoked: revoked,
-			want: "; the key key_new was issued and could not be revoked"},
+			want: "; the key key_new was issued, and the service did not confirm that it is revoked"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			f := newFakeLogin(t, test.poll)
@@ -180,7 +180,7 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 		want   []string // in the error
 	}{
 		"revoked":     {noContent, []string{"cannot save the key", "was revoked"}},
-		"not revoked": {response{status: 500}, []string{"cannot save the key", "key_new", "could not be revoked", "console"}},
+		"not revoked": {response{status: 500}, []string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			unwritable := approved
@@ -227,7 +227,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 	}{
 		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: id}, noContent, own, nil},
 		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: id}, apiError(403, "forbidden"), own,
-			[]string{id, "console"}},
+			[]string{id, "did not confirm", "gpurent_api_key"}},
 		"without id": {credentials.Credential{APIKey: oldKey}, noContent, nil,
 			[]string{`begins with "gpr_OLDK"`, "its id is unknown"}},
 		"the same key": {credentials.Credential{APIKey: newKey, KeyID: id}, noContent, nil, nil},
@@ -237,6 +237,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 			f.saveCredential(t, test.old)
 			f.replace = true
 			f.service.deletes[id] = test.revoke
+			f.service.account = response{status: 200, body: `{"id":"usr_me"}`}
 			wantOutcome(t, f, f.run(t.Context(), t), "", false)
 			wantContains(t, "stderr", f.stderr.String(), test.warning...)
 			if !slices.Equal(f.service.deleted, test.revoked) || (f.stderr.Len() > 0) != (test.warning != nil) {

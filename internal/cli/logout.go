@@ -13,8 +13,10 @@ import (
 
 func logoutCommand() command {
 	return command{
-		name:  "logout",
-		short: "Revoke the API key of a login and remove it",
+		name:    "logout",
+		short:   "Revoke the API key of a login and remove it",
+		example: program + " logout",
+		page:    "authentication.md#log-in",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			baseURL := flags.String("base-url", "", "`URL` of the service (default as for login)")
 			return func(ctx context.Context, _ []string, stdout, stderr io.Writer) error {
@@ -54,17 +56,18 @@ func (s target) logout(ctx context.Context, screen *screen) error {
 		screen.print("Not logged in to %s.", s.baseURL)
 		return nil
 	}
-	switch err := s.revoke(ctx, key); {
-	case ctx.Err() != nil:
-		return errors.New("logout was cancelled and the login is kept")
+	outcome, err := s.revoke(ctx, key)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errors.New("logout was cancelled, and the login is kept. The key may be revoked already")
 	case err != nil:
-		return fmt.Errorf("%s could not be revoked, so the login is kept: %w. Try again, or revoke the key in the "+
-			"service's console and remove its entry from %s by hand", keyName(key), err, s.file)
+		return fmt.Errorf("the service did not confirm that %s is revoked, so the login is kept: %w. Run logout again. "+
+			"If the key cannot revoke itself, first use another one: %s", keyName(key), err, revokeElsewhere)
 	}
 	if err := credentials.Forget(context.WithoutCancel(ctx), s.file, s.baseURL, key); err != nil {
-		return fmt.Errorf("cannot remove the login from the credentials file: %w. The key was revoked", err)
+		return fmt.Errorf("cannot remove the login from %s: %w. Apart from that, %s", s.file, err, outcome)
 	}
-	screen.print("Logged out of %s. The key was revoked.", s.baseURL)
+	screen.print("Removed the login to %s from %s: %s.", s.baseURL, s.file, outcome)
 	if provider.Getenv(provider.EnvAPIKey) != "" {
 		screen.warn("%s is set: this logout does not affect that key.", provider.EnvAPIKey)
 	}

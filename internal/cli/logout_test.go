@@ -15,38 +15,42 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
-// A key counts as revoked if the service confirms it, or rejects the key.
+// A key is revoked if the service confirms it. A key that the service rejects may never have been one.
 func TestRevoke(t *testing.T) {
 	key := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
+	withoutID := credentials.Credential{APIKey: oldKey}
 	unauthorized, notFound := apiError(401, "unauthorized"), apiError(404, "not_found")
+	validKey := response{status: 200, body: `{"id":"usr_me"}`}
 	for name, test := range map[string]struct {
 		key      credentials.Credential
 		revoke   response // to DELETE /api-keys/ID
 		account  response // to GET /me
 		requests int      // DELETE requests
-		fails    string   // part of the error; empty: the key is revoked
+		want     string   // the outcome, or a part of the error
 	}{
-		"revoked":                    {key, noContent, response{}, 1, ""},
-		"invalid key":                {key, unauthorized, response{}, 1, ""},
-		"unknown id, invalid key":    {key, notFound, unauthorized, 1, ""},
-		"unknown id, valid key":      {key, notFound, response{status: 200, body: `{"id":"usr_me"}`}, 1, "its id is unknown"},
+		"revoked":                    {key, noContent, response{}, 1, "the key was revoked"},
+		"invalid key":                {key, unauthorized, response{}, 1, "the service does not accept the key"},
+		"unknown id, invalid key":    {key, notFound, unauthorized, 1, "the service does not accept the key"},
+		"no id, invalid key":         {withoutID, noContent, unauthorized, 0, "the service does not accept the key"},
+		"unknown id, valid key":      {key, notFound, validKey, 1, "its id is unknown"},
 		"unknown id, forbidden":      {key, notFound, apiError(403, "forbidden"), 1, "its id is unknown"},
 		"forbidden":                  {key, apiError(403, "forbidden"), response{}, 1, "403"},
 		"service unavailable":        {key, apiError(503, "provider_unavailable"), response{}, 3, "503"},
 		"no connection":              {key, cutConnection, response{}, 3, "EOF"},
 		"404 of a proxy":             {key, response{status: 404, body: "<html>"}, response{}, 3, "404"},
-		"no id":                      {credentials.Credential{APIKey: oldKey}, noContent, response{}, 0, "its id is unknown"},
+		"no id":                      {withoutID, noContent, validKey, 0, "its id is unknown"},
 		"an id that is a path":       {credentials.Credential{APIKey: oldKey, KeyID: ".."}, noContent, response{}, 0, "id"},
 		"a key that is not a header": {credentials.Credential{APIKey: "a\nb", KeyID: "k"}, noContent, response{}, 0, "key"},
-		"no key":                     {credentials.Credential{}, noContent, response{}, 0, ""},
+		"no key":                     {credentials.Credential{}, noContent, response{}, 0, "there was no key"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t)
 			f.service.deletes["key_old"] = test.revoke
 			f.service.account = test.account
-			err := f.revoke(t.Context(), test.key)
-			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {
-				t.Errorf("got %v, want %q", err, test.fails)
+			outcome, err := f.revoke(t.Context(), test.key)
+			if err != nil && outcome != "" || !strings.Contains(fmt.Sprint(outcome, err), test.want) ||
+				err == nil && string(outcome) != test.want {
+				t.Errorf("got %q, %v, want %q", outcome, err, test.want)
 			}
 			if want := slices.Repeat([]string{"key_old by gpr_OLDK"}, test.requests); !slices.Equal(f.service.deleted, want) {
 				t.Errorf("requests %q, want %q", f.service.deleted, want)
@@ -67,23 +71,25 @@ func TestLogout(t *testing.T) {
 		prints string                                          // on stdout
 		fails  []string                                        // parts of the error
 	}{
-		"revoked":             {key: key, revoke: noContent, prints: "Logged out of " + address + ". The key was revoked.\n"},
-		"entry without a key": {revoke: noContent, prints: "Logged out of "},
+		"revoked": {key: key, revoke: noContent, prints: "credentials.json: the key was revoked.\n"},
+		"a key that the service never had": {key: key, revoke: apiError(401, "unauthorized"),
+			prints: "credentials.json: the service does not accept the key.\n"},
+		"entry without a key": {revoke: noContent, prints: "credentials.json: there was no key.\n"},
 		"not revoked": {key: key, revoke: apiError(403, "forbidden"), left: oldKey,
-			fails: []string{"key_old could not be revoked", "Try again", "console", "remove its entry", "by hand"}},
+			fails: []string{"did not confirm that the key key_old is revoked", "Run logout again", "gpurent_api_key"}},
 		"without id": {key: credentials.Credential{APIKey: oldKey}, left: oldKey,
-			fails: []string{`begins with "gpr_OLDK" could not be revoked`}},
+			fails: []string{`did not confirm that the key that begins with "gpr_OLDK" is revoked`}},
 		"id with a terminal escape": {key: credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, left: oldKey,
-			revoke: apiError(403, "forbidden"), fails: []string{"the key k could"}},
+			revoke: apiError(403, "forbidden"), fails: []string{"the key k is"}},
 		"cancelled": {key: key, during: func(_ *testing.T, _ *fakeLogin, cancel func()) { cancel() }, left: oldKey,
-			fails: []string{"logout was cancelled", "kept"}},
-		"a newer login": {key: key, revoke: noContent, left: newKey, prints: "Logged out of ",
+			fails: []string{"logout was cancelled", "kept", "may be revoked already"}},
+		"a newer login": {key: key, revoke: noContent, left: newKey, prints: "Removed the login to " + address,
 			during: func(t *testing.T, f *fakeLogin, _ func()) {
 				f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"})
 			}},
 		"unwritable file": {key: key, revoke: noContent, left: oldKey,
 			during: func(t *testing.T, f *fakeLogin, _ func()) { f.blockFile(t) },
-			fails:  []string{"cannot remove the login from the credentials file", "The key was revoked"}},
+			fails:  []string{"cannot remove the login from ", "the key was revoked"}},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -9,14 +10,18 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// registryHost completes the provider's address for a debugger to attach to.
-const registryHost = "registry.terraform.io/"
+// The registries of Terraform and OpenTofu, which complete the address of the provider.
+const (
+	registryHost     = "registry.terraform.io/"
+	tofuRegistryHost = "registry.opentofu.org/"
+)
 
 // gcPercent is the value of GOGC for the plugin. The plugin runs for seconds and most allocations are short-lived: with
 // the default of 100, a quarter of its CPU time is garbage collection.
@@ -32,8 +37,8 @@ const (
 
 // servePlugin serves the plugin protocol until the CLI ends it. It ignores the end of ctx, which is a signal: the
 // plugin library handles signals. If the CLI dies, servePlugin returns, because nothing can save the results of the
-// plugin.
-func servePlugin(ctx context.Context, debugMode bool) error {
+// plugin. In debug mode, it prints how a CLI attaches to it, and serves until a signal.
+func servePlugin(ctx context.Context, debugMode bool, stdout io.Writer) error {
 	if err := limitLogLevel(); err != nil {
 		return err
 	}
@@ -47,7 +52,9 @@ func servePlugin(ctx context.Context, debugMode bool) error {
 	var options []tf6server.ServeOpt
 	var orphaned <-chan struct{} // in debug mode, the process outlives its parent
 	if debugMode {
-		options = append(options, tf6server.WithManagedDebug())
+		started := make(chan *goplugin.ReattachConfig)
+		options = append(options, tf6server.WithDebug(ctx, started, nil))
+		go func() { printReattach(stdout, <-started) }()
 	} else {
 		ignoreSignals()
 		orphaned = parentExit()

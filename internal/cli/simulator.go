@@ -30,6 +30,8 @@ func simulatorCommand() command {
 			"When it accepts connections, it prints one line of JSON with base_url, control_url, console_url and " +
 			"api_key to stdout. Its log goes to stderr. It stops on SIGINT and SIGTERM, and keeps no data unless " +
 			"--state names a file.",
+		example: program + " simulator --listen 127.0.0.1:8474",
+		page:    "simulator.md#flags",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			config := &simulator.Config{Reachable: true}
 			simulatorFlags(flags, config)

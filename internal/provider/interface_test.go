@@ -19,9 +19,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 )
 
-// notYet are the commands in INTERFACE.md that the binary does not have yet.
-var notYet = []string{"gpus"}
-
 // apiObjects are the API's schemas that data sources return with every field, and the attribute that lists them.
 var apiObjects = map[string]struct{ schema, attribute string }{
 	"gpurent_account": {"User", ""}, "gpurent_balance": {"Balance", ""},
@@ -324,9 +321,6 @@ func TestInterface_Commands(t *testing.T) {
 	flag := regexp.MustCompile(`--([a-z-]+)`)
 	commands := []string{"logout"}
 	for _, each := range d.all("^- `(\\w+)([^`]*)`") {
-		if slices.Contains(notYet, each[1]) {
-			continue
-		}
 		commands = append(commands, each[1])
 		var want, got []string
 		for _, match := range flag.FindAllStringSubmatch(each[2], -1) {
@@ -349,6 +343,6 @@ func TestInterface_Commands(t *testing.T) {
 	}
 	slices.Sort(commands)
 	if diff := cmp.Diff(commands, got); diff != "" {
-		t.Errorf("commands without those in notYet (-INTERFACE.md +binary):\n%s", diff)
+		t.Errorf("commands (-INTERFACE.md +binary):\n%s", diff)
 	}
 }

@@ -35,7 +35,7 @@ func (r Report) Table() string {
 		text.WriteString("The sums do not include failed servers: the API has no price for this status.\n")
 	}
 	if unreadable {
-		text.WriteString("The API returns invalid data for servers with the status ?: check them in the console.\n")
+		text.WriteString("The API returns invalid data for servers with the status ?. DELETE /instances/ID destroys one.\n")
 	}
 	if r.States.Count == 0 {
 		text.WriteString("No state was given, so these are all billed servers of the account.\n")

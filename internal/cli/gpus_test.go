@@ -1,0 +1,118 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
+)
+
+// The command lists the models of the service, the cheapest first, and sends no key.
+func TestGPUs_Simulator(t *testing.T) {
+	env := acctest.Start(t)
+	u := newUser(t, "GPURENT_BASE_URL="+env.BaseURL, "GPURENT_API_KEY="+env.APIKey)
+	table, stderr, code := u.run("gpus")
+	if code != 0 || stderr != "" || !strings.HasPrefix(table, "SLUG ") || !strings.Contains(table, "\nrtx_4090 ") {
+		t.Errorf("exit %d: %s%s", code, table, stderr)
+	}
+	text, _, _ := u.run("gpus", "--format", "json")
+	var document struct {
+		GPUs []struct {
+			Slug     string
+			FromKopH *int64 `json:"from_kop_h"`
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &document); err != nil || len(document.GPUs) < 5 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for i, model := range document.GPUs[1:] {
+		before := document.GPUs[i].FromKopH
+		if model.FromKopH != nil && (before == nil || *before > *model.FromKopH) {
+			t.Errorf("%s is after a more expensive model", model.Slug)
+		}
+	}
+	for _, request := range env.Requests() {
+		if request.KeyID != "" || request.Method != http.MethodGet {
+			t.Errorf("%+v", request)
+		}
+	}
+}
+
+const catalog = `{"data":[
+	{"slug":"none","name":"None","vram_gb":8,"tier":"legacy","available_gpus":0,"from_kop_h":null,
+		"from_interruptible_kop_h":null},
+	{"slug":"evil","name":"\u001b[2J\u202ered\n","vram_gb":80,"tier":"datacenter","available_gpus":3,"from_kop_h":123456,
+		"from_interruptible_kop_h":70000},
+	{"slug":"broken","from_kop_h":"free"},
+	{"slug":"cheap","name":"Cheap","vram_gb":12,"tier":"consumer","available_gpus":41,"from_kop_h":964,
+		"from_interruptible_kop_h":null}
+],"next_cursor":null}`
+
+// The exact output: names of the service are inert in the table, and data in the JSON.
+func TestGPUs_Formats(t *testing.T) {
+	testenv.SetHome(t, t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(catalog)) //nolint:errcheck // the client fails, too
+	}))
+	defer server.Close()
+	t.Setenv("GPURENT_BASE_URL", server.URL+"/api/v1")
+	const warning = "Warning: The list lacks entries with invalid data: 1.\n"
+	table, stderr, code := run("gpus")
+	want := `SLUG    NAME    MEMORY   AVAILABLE   ON DEMAND FROM   INTERRUPTIBLE FROM
+cheap   Cheap   12 GB    41          9.64 ₽           -
+evil    red     80 GB    3           1,234.56 ₽       700.00 ₽
+none    None    8 GB     0           -                -
+
+Prices of one GPU per hour; "-": no offer. In a configuration: offer_query = { gpu = ["SLUG"] }
+`
+	if code != 0 || stderr != warning || table != want {
+		t.Errorf("exit %d, %q\n%s", code, stderr, table)
+	}
+	text, stderr, code := run("gpus", "--format=json")
+	want = `{
+  "format_version": "1.0",
+  "base_url": "` + server.URL + `/api/v1",
+  "gpus": [
+    {
+      "slug": "cheap",
+      "name": "Cheap",
+      "vram_gb": 12,
+      "tier": "consumer",
+      "available_gpus": 41,
+      "from_kop_h": 964,
+      "from_interruptible_kop_h": null
+    },`
+	if code != 0 || stderr != warning || !strings.HasPrefix(text, want) || slices.Contains([]byte(text), '\x1b') {
+		t.Errorf("exit %d, %q\n%s", code, stderr, text)
+	}
+}
+
+func TestGPUs_ExitCodes(t *testing.T) {
+	testenv.SetHome(t, t.TempDir())
+	t.Setenv("GPURENT_API_KEY", "")
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	for _, test := range []struct {
+		address, arguments string
+		code               int
+		want               string
+	}{
+		{"", "", 2, "the address of the service is missing: set GPURENT_BASE_URL, or log in"},
+		{"http://rent.example/api/v1", "", 2, "https"},
+		{server.URL + "/api/v1", "--format markdown", 2, `unknown format "markdown": use table, json`},
+		{server.URL + "/api/v1", "rtx_4090", 2, `unexpected argument "rtx_4090"`},
+		{server.URL + "/api/v1", "", 1, "cannot list the GPU models: "},
+	} {
+		t.Setenv("GPURENT_BASE_URL", test.address)
+		stdout, stderr, code := run(append([]string{"gpus"}, strings.Fields(test.arguments)...)...)
+		if code != test.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%+v: exit %d, stdout %q, stderr %q", test, code, stdout, stderr)
+		}
+	}
+}
