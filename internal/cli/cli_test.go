@@ -61,7 +61,7 @@ func TestCommands_NamesTheNearest(t *testing.T) {
 }
 
 var (
-	documented = regexp.MustCompile(`\nDocumentation: https://github\.com/gpurent/terraform-provider-gpurent/blob/main/(\S+)\n$`)
+	documented = regexp.MustCompile(`\nDocumentation: https://github\.com/gpurent/\S+?/blob/main/(\S+)\n$`)
 	notInSlug  = regexp.MustCompile("[^a-z0-9 -]")
 )
 

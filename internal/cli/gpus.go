@@ -71,7 +71,8 @@ func (s target) listGPUs(ctx context.Context, format string, screen *screen) err
 		_, err = io.WriteString(screen.stdout, gpuTable(models))
 		return err
 	}
-	text, err := json.MarshalIndent(gpusDocument{"1.0", client.BaseURL(), append([]rental.GPUModel{}, models...)}, "", "  ")
+	document := gpusDocument{"1.0", client.BaseURL(), append([]rental.GPUModel{}, models...)}
+	text, err := json.MarshalIndent(document, "", "  ")
 	if err == nil {
 		_, err = fmt.Fprintln(screen.stdout, string(text))
 	}
@@ -106,6 +107,7 @@ func gpuTable(models []rental.GPUModel) string {
 			price(m.FromInterruptibleKopH))
 	}
 	_ = table.Flush() // a strings.Builder has no errors
-	text.WriteString("\nPrices of one GPU per hour; \"-\": no offer. In a configuration: offer_query = { gpu = [\"SLUG\"] }\n")
+	text.WriteString("\nPrices of one GPU per hour; \"-\": no offer. " +
+		"In a configuration: offer_query = { gpu = [\"SLUG\"] }\n")
 	return text.String()
 }

@@ -180,7 +180,8 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 		want   []string // in the error
 	}{
 		"revoked":     {noContent, []string{"cannot save the key", "was revoked"}},
-		"not revoked": {response{status: 500}, []string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
+		"not revoked": {response{status: 500},
+			[]string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			unwritable := approved

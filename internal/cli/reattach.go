@@ -36,5 +36,6 @@ func printReattach(stdout io.Writer, config *goplugin.ReattachConfig) {
 	if runtime.GOOS == "windows" {
 		assignment = "$env:TF_REATTACH_PROVIDERS = '%s'"
 	}
-	fmt.Fprintf(stdout, "The plugin runs. Set this variable where you run Terraform or OpenTofu:\n\n"+assignment+"\n\n", value)
+	fmt.Fprintf(stdout, "The plugin runs. Set this variable where you run Terraform or OpenTofu:\n\n"+
+		assignment+"\n\n", value)
 }

@@ -90,7 +90,7 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 		"a template by name":          {"gpurent_template", "name", "two", []string{skipped, missing}},
 		"a template by slug":          {"gpurent_template", "slug", "two", []string{"it cannot be read"}},
 		"a GPU model":                 {"gpurent_gpu", "slug", "two", []string{skipped, missing}},
-		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, missing}},
+		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, "terraform-provider-gpurent gpus"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})

@@ -51,7 +51,7 @@ func explanationText(query rental.OfferQuery, offers []rental.Offer) tfkit.Text 
 		kind += " with this gpu"
 	}
 	if len(offers) == 0 {
-		return "No " + kind + " are available now. The data source gpurent_gpus lists all GPU models."
+		return "No " + kind + " are available now. To list all GPU models, run \"terraform-provider-gpurent gpus\"."
 	}
 	count := tfkit.Textf("%d", len(offers))
 	if len(offers) == explainedOffers {

@@ -38,7 +38,8 @@ func (r Report) Table() string {
 		text.WriteString("The API returns invalid data for servers with the status ?. DELETE /instances/ID destroys one.\n")
 	}
 	if r.States.Count == 0 {
-		text.WriteString("No state was given, so these are all billed servers of the account.\n")
+		text.WriteString("No state was given, so these are all billed servers of the account. " +
+			"To leave out those of a state: " + showCommand + " | terraform-provider-gpurent unmanaged -\n")
 	} else {
 		fmt.Fprintf(&text, "%s %s of the account.\n", r.givenStates(), count(r.Managed, "other billed server"))
 	}

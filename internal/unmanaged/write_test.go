@@ -83,7 +83,9 @@ func TestReport_Table_States(t *testing.T) {
 		}
 	}
 	table := unmanaged.Report{Servers: []*unmanaged.Server{server("ins_1", "w")}}.Table()
-	if want := "No state was given, so these are all billed servers of the account.\n"; !strings.HasSuffix(table, want) {
+	want := "No state was given, so these are all billed servers of the account. To leave out those of a state: " +
+		"terraform show -json | terraform-provider-gpurent unmanaged -\n"
+	if !strings.HasSuffix(table, want) {
 		t.Errorf("%q, want %q", table, want)
 	}
 }

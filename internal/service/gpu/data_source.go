@@ -24,7 +24,7 @@ func NewDataSource() datasource.DataSource {
 }
 
 var lookup = tfkit.Lookup[rental.GPUModel]{
-	Kind: "GPU model", Key: "slug", List: "gpurent_gpus",
+	Kind: "GPU model", Key: "slug", List: "gpurent_gpus or the command \"terraform-provider-gpurent gpus\"",
 	Describe: func(m rental.GPUModel) tfkit.Named { return tfkit.Named{Key: m.Slug, Name: m.Name} },
 }
 

@@ -70,7 +70,7 @@ func (d *offersDataSource) warnUnknownGPUs(ctx context.Context, slugs []string, 
 	})
 	if len(unknown) > 0 {
 		tfkit.AddAttributeWarning(diags, path.Root("gpu"), "No such GPU model", tfkit.Textf("Slugs in gpu that are no GPU "+
-			"model: %d of %d. The data source gpurent_gpus lists all models, also those without an offer.",
+			"model: %d of %d. To list all models, run \"terraform-provider-gpurent gpus\".",
 			len(unknown), len(slugs)))
 	}
 }

@@ -70,7 +70,8 @@ func TestAccOffersDataSource_unknownGPU(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours"))
 	w := env.Workspace(env.ProviderWithoutKey() + `data "gpurent_offers" "wrong" { gpu = ["rtx_4090", "rtx-3090"] }`)
-	if plan := w.Run("plan", "-no-color"); !strings.Contains(plan, "No such GPU model") {
+	if plan := acctest.Words(w.Run("plan", "-no-color")); !strings.Contains(plan, "No such GPU model") ||
+		!strings.Contains(plan, `run "terraform-provider-gpurent gpus"`) {
 		t.Errorf("no warning:\n%s", plan)
 	}
 }
