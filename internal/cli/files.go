@@ -31,7 +31,7 @@ func withInput(name, source string, read func(io.Reader) error) error {
 	}
 	input := bufio.NewReader(transform.NewReader(file, unicode.BOMOverride(transform.Nop)))
 	start, err := input.Peek(sniffedBytes)
-	if err != nil && err != io.EOF { //nolint:errorlint // Peek returns it as it is
+	if err != nil && err != io.EOF {
 		return err
 	}
 	if found := otherFormat(start); found != "" {

@@ -63,7 +63,7 @@ func (s target) connect(apiKey string) (*rental.Client, error) {
 	})
 }
 
-// revocation is what is known about a key after revoke.
+// revocation is the state of a key after revoke.
 type revocation string
 
 const (

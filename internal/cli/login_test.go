@@ -179,7 +179,7 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 		revoke response // to the revocation of the new key
 		want   []string // in the error
 	}{
-		"revoked":     {noContent, []string{"cannot save the key", "was revoked"}},
+		"revoked": {noContent, []string{"cannot save the key", "was revoked"}},
 		"not revoked": {response{status: 500},
 			[]string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
 	} {
