@@ -25,15 +25,17 @@ fetch() { # HOST PORT FILE
 echo "$nodes" >"$work/nodes"
 read -r zero head_host head_port tunnel_host tunnel_port <"$work/nodes"
 if test "$zero" != 0; then
-  echo "The head is not running. Run terraform apply first." >&2
+  echo "The head is not running, or its port 2222 has no address yet. Run terraform apply first." >&2
   exit 1
 fi
-echo "ray-head $(fetch "$head_host" "$head_port" host_key.pub)" >"$work/known_hosts"
+key=$(fetch "$head_host" "$head_port" host_key.pub)
+echo "ray-head $key" >"$work/known_hosts"
 
 : >"$work/authorized_keys"
 while read -r n host port _; do
   test "$n" != 0 || continue
-  echo "restrict,tunnel=\"$n\" $(fetch "$host" "$port" key.pub)" >>"$work/authorized_keys"
+  key=$(fetch "$host" "$port" key.pub)
+  echo "restrict,tunnel=\"$n\" $key" >>"$work/authorized_keys"
   on "$host" "$port" 'cat >token' <ray-token
   on "$host" "$port" 'cat >known_hosts' <"$work/known_hosts"
   echo "$n" | on "$host" "$port" 'cat >number'

@@ -73,15 +73,14 @@ resource "gpurent_instance" "head" {
   }
 }
 
-# All workers or none, in one country. If the first query has not enough offers there, the
-# second one accepts other GPUs.
+# In one country. If the first query has not enough offers there, the second one accepts
+# other GPUs. The cluster works with fewer workers, so the apply fails only if none runs.
 resource "gpurent_fleet" "worker" {
   name        = "ray-worker"
   size        = var.workers
   template    = gpurent_template.worker.slug
   disk_gb     = var.disk_gb
   ssh_key_ids = [gpurent_ssh_key.operator.id]
-  allocation  = "all"
   same        = ["country"]
 
   type            = var.worker_type

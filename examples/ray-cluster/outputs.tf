@@ -1,6 +1,6 @@
 locals {
   # Public address of port 2222 of the head, to which the workers open their tunnels.
-  tunnel_address = try(regex("^[a-z]+://(.+):([0-9]+)/?$", gpurent_instance.head.urls[0].url), null)
+  tunnel_address = try(regex("^[a-z]+://([^/]+):([0-9]+)(?:/|$)", gpurent_instance.head.urls[0].url), null)
 }
 
 output "nodes" {

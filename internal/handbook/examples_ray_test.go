@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // join.sh gives access to the current workers only, even after another head. The scripts of the templates run.
@@ -36,6 +37,17 @@ func rayStory(l *exampleRun) {
 		"ray": {"start --address=10.77.0.1:6379 --node-ip-address=10.77.0.3 ", ray},
 		"ip":  {"addr replace 10.77.0.3 peer 10.77.0.1 dev tun0"},
 	})
+
+	// The cluster continues without a worker that was outbid and costs more than its cap, but not without all workers.
+	outbid := simulator.OfferPatch{InterruptibleKopH: new(int64(9500))}
+	l.setOffer(workers["ray-worker-0"].Offer, outbid)
+	expectWords(l.t, l.Run("apply"), "Fleet ray-worker is not complete", "costs 95.00 ₽ per hour")
+	l.setOffer(workers["ray-worker-1"].Offer, outbid)
+	output, err := l.Try("apply")
+	if err == nil {
+		l.t.Error("the apply succeeds without a worker")
+	}
+	expectWords(l.t, output, "Fleet ray-worker has too few ready members")
 }
 
 // join runs join.sh, checks what it writes on the servers, and returns the workers.
