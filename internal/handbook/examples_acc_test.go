@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,13 +17,19 @@ import (
 // examples are the complete examples. The function of each runs between the commands of its README and its destroy, and
 // checks what the README describes of this configuration and does not show as a command.
 var examples = map[string]func(*exampleRun){
-	"single":      func(*exampleRun) {},
-	"team":        func(*exampleRun) {},
-	"spot-fleet":  spotFleetStory,
-	"jupyter":     func(*exampleRun) {},
-	"ray-cluster": rayStory,
-	"capacity":    capacityStory,
+	"single":        func(*exampleRun) {},
+	"team":          func(*exampleRun) {},
+	"llm-server":    func(*exampleRun) {},
+	"batch-job":     batchStory,
+	"working-hours": workingHoursStory,
+	"spot-fleet":    spotFleetStory,
+	"jupyter":       func(*exampleRun) {},
+	"ray-cluster":   rayStory,
+	"capacity":      capacityStory,
 }
+
+// oneCLI are the examples for which the CLI makes no difference.
+var oneCLI = []string{"spot-fleet", "jupyter", "ray-cluster", "capacity"}
 
 // testedElsewhere are the other folders with a configuration. TestAccTryWithoutSpending and TestAccCI_… run them.
 var testedElsewhere = []string{tryExample, tryExample + "/module", ciGitHub, ciGitLab}
@@ -40,18 +47,21 @@ func TestExamples_AllAreTested(t *testing.T) {
 	}
 }
 
+// destroys matches the snippet that destroys what a README has created.
+var destroys = regexp.MustCompile(`^(terraform|\./run\.sh) destroy`)
+
 // Each example works as its README describes, and leaves nothing behind.
 func TestAccExamples(t *testing.T) {
 	setup := newCLISetup(t)
 	for name, story := range examples {
 		t.Run(name, func(t *testing.T) {
-			if name != "single" && name != "team" {
+			if slices.Contains(oneCLI, name) {
 				acctest.FirstCLIOnly(t)
 			}
 			t.Parallel()
 			l := newExampleRun(t, setup, name)
 			snippets := parseSnippets(t, l.Read("README.md"))
-			end := slices.IndexFunc(snippets, func(b snippet) bool { return strings.HasPrefix(b.text, "terraform destroy") })
+			end := slices.IndexFunc(snippets, func(b snippet) bool { return destroys.MatchString(b.text) })
 			l.follow(snippets[:end]...)
 			story(l)
 			l.follow(snippets[end:]...)
@@ -92,7 +102,11 @@ func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 	case "capacity":
 		without = append(without, "other-gpu") // the story compares the slug of the GPU
 	}
-	env := acctest.Start(t, acctest.WithoutQuirks(without...))
+	options := []acctest.Option{acctest.WithoutQuirks(without...)}
+	if name == "llm-server" || name == "batch-job" { // they wait for a page
+		options = append(options, reachable)
+	}
+	env := acctest.Start(t, options...)
 	return &exampleRun{t: t, env: env, cli: setup.cli, home: home, Workspace: env.ExampleWorkspace(
 		name,
 		"HOME="+home,
@@ -175,6 +189,71 @@ func (l *exampleRun) setOffer(offer string, patch simulator.OfferPatch) {
 	if err := l.env.SetOffer(offer, patch); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// workflow returns commands that run the steps of github-actions.yml with the CLI under test. GitLab runs them, too.
+func (l *exampleRun) workflow() string {
+	l.t.Helper()
+	gitlab := l.Read("gitlab-ci.yml")
+	text := strings.Replace(l.Read("github-actions.yml"), "TF: terraform #", "TF: "+l.cli+" #", 1)
+	for _, job := range parseWorkflow(l.t, text).Jobs {
+		for _, step := range job.Steps {
+			command := strings.TrimPrefix(step.Run, "exec ")
+			if command != "" && !strings.Contains(gitlab, "- "+command+"\n") {
+				l.t.Errorf("GitLab does not run %q", command)
+			}
+			if step.Name == "Destroy" && step.If != "always()" {
+				l.t.Errorf("the step that destroys runs only if %q", step.If)
+			}
+		}
+	}
+	return (&reader{}).workflow(l.t, snippet{text: text})
+}
+
+// run runs commands that must succeed, with the functions of testdata/guides.sh.
+func (l *exampleRun) run(text string) {
+	l.t.Helper()
+	l.follow(snippet{language: "sh", text: text})
+}
+
+// The servers of a job that fails, takes too long or is terminated are destroyed, and a lost state costs nothing more.
+func batchStory(l *exampleRun) {
+	l.run(l.workflow() + `test -s result.tar.gz
+cp job.sh job.backup
+echo '# JOB FAILED' >>job.sh # the simulator logs each line
+fails 'The job failed.' ./run.sh
+cp job.backup job.sh
+expect_servers 0
+test ! -e result.tar.gz
+
+cp main.tf main.backup
+sed 's/echo JOB SUCCEEDED/echo DONE/' main.backup >main.tf
+fails 'is not ready yet' env TF_VAR_max_duration=1s ./run.sh
+expect_servers 0
+./run.sh & # until the server is rented
+until test "$(servers | wc -l)" -eq 1; do sleep 0.1; done
+kill -TERM $!
+code=0
+wait $! || code=$?
+expect 143 "$code"
+expect_servers 0
+cp main.backup main.tf
+
+TF_VAR_token=lost "$TF" apply
+mv terraform.tfstate lost
+fails 'The instance of idempotency_key differs from the configuration' ./run.sh
+TF_VAR_token=none "$TF" import gpurent_instance.job "$(servers)"
+./run.sh destroy
+expect_servers 0
+mv lost terraform.tfstate
+`)
+}
+
+// The pipelines apply only with a shared state.
+func workingHoursStory(l *exampleRun) {
+	pipeline := "export STATE_URL=https://s3.example STATE_KEY_ID=id STATE_KEY=key\n" + l.workflow()
+	l.run("if (\n" + pipeline + "); then exit 1; fi\n" +
+		"cp ~/.ssh/id_ed25519.pub team.pub\necho 'terraform {}' >backend.tf\n" + pipeline)
 }
 
 // If no H100 is available for a new server, the fallback is rented, and the job starts on it.

@@ -253,6 +253,7 @@ func (r *reader) workflow(t *testing.T, b snippet) string {
 	file := parseWorkflow(t, b.text)
 	text := exports(file.Env)
 	for _, job := range file.Jobs {
+		text += exports(job.Env)
 		for _, s := range job.Steps {
 			if s.Uses != "" && !pinned.MatchString(s.Uses) {
 				t.Errorf("line %d: action %q is not pinned to a commit", b.line, s.Uses)

@@ -46,6 +46,15 @@ expect() {
 # expect_servers NUMBER: that many servers are not destroyed.
 expect_servers() { expect "$1" "$(servers | wc -l)"; }
 
+# fails TEXT COMMAND...: the command ends with status 1 and prints a text.
+fails() {
+  text=$1 code=0
+  shift
+  "$@" >fails.log 2>&1 || code=$?
+  cat fails.log
+  expect 1 "$code" && grep -q -F -e "$text" fails.log
+}
+
 # killed_during_create NUMBER: loses all responses to create requests, and kills the apply when that many servers exist.
 killed_during_create() {
   control POST faults '{"method": "POST", "path": "/instances", "drop": "after"}'
