@@ -64,7 +64,7 @@ resource "gpurent_instance" "node" {
   offer_query      = { gpu = ["h100_sxm"], num_gpus = [8] }
   fallback_queries = [{ gpu = ["a100_sxm4_80gb"], num_gpus = [8] }]
 
-  ready_when = { log_pattern = "WORKSPACE READY" }
+  ready_when = { log_pattern = "WORKSPACE READY", ssh_reachable = true }
 }
 
 # Starts the job on a server when it is new.
@@ -73,7 +73,7 @@ resource "terraform_data" "job" {
   triggers_replace = [gpurent_instance.node[count.index].id, var.job]
 
   provisioner "local-exec" {
-    command = "${gpurent_instance.node[count.index].ssh.command} '${var.job}'"
+    command = "${gpurent_instance.node[count.index].ssh.command} -o StrictHostKeyChecking=accept-new '${var.job}'"
   }
 }
 

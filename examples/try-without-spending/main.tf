@@ -29,11 +29,23 @@ variable "type" {
   default     = "on_demand"
 }
 
+variable "public_key" {
+  description = "Your public SSH key. The default is an example without a private key."
+  type        = string
+  default     = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPda/jbbPNZ5RTRp1pUygscksPU2bS3oBzgjOijSa2L2 you@example"
+}
+
+resource "gpurent_ssh_key" "me" {
+  name       = "trainer"
+  public_key = var.public_key
+}
+
 module "trainer" {
   source = "./module"
 
-  name = "trainer"
-  type = var.type
+  name        = "trainer"
+  type        = var.type
+  ssh_key_ids = [gpurent_ssh_key.me.id]
 }
 
 output "id" {

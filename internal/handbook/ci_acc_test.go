@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -52,6 +53,7 @@ func newPipeline(t *testing.T, options ...acctest.Option) *pipeline {
 		"GITHUB_SERVER_URL": "https://github.example", "GITHUB_REPOSITORY": "research/servers", "GITHUB_RUN_ID": "1",
 		"GPURENT_BASE_URL": service.BaseURL, "GPURENT_API_KEY": service.APIKey,
 	}
+	service.Post("ssh-keys", `{"name": "team", "public_key": "`+rentaltest.PublicKey+`"}`)
 	p.must("$TF init")
 	return p
 }
@@ -176,7 +178,7 @@ func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	p.must("sh ci/gpurent.sh version\n" + p.steps["Plan"] + "\n" + p.steps["Apply"])
-	p.env["GPURENT_API_KEY"] = p.service.Secret(`{"name": "read", "scopes": ["instances:read", "billing:read"]}`)
+	p.env["GPURENT_API_KEY"] = p.service.Secret(`{"name": "read", "scopes": ["instances:read", "billing:read", "user:read"]}`)
 	p.must("sh ci/drift.sh")
 	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research")
 	p.fails("sh ci/drift.sh", 3, "1 unmanaged server, ")

@@ -103,7 +103,7 @@ func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 		without = append(without, "other-gpu") // the story compares the slug of the GPU
 	}
 	options := []acctest.Option{acctest.WithoutQuirks(without...)}
-	if name == "llm-server" || name == "batch-job" { // they wait for a page
+	if slices.Contains([]string{"llm-server", "batch-job", "capacity"}, name) { // they wait for a page or for SSH
 		options = append(options, reachable)
 	}
 	env := acctest.Start(t, options...)

@@ -37,7 +37,7 @@ func TestAccTryWithoutSpending(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "repository")
 	checkout(t, example(tryExample), folder)
 	output := script{text: text, folder: folder, env: setup.environ(setup.newHome(t), nil)}.must(t)
-	expectWords(t, output, "Plan: 1 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 1 destroyed.",
+	expectWords(t, output, "Plan: 2 to add, 0 to change, 0 to destroy.", "No changes.", "Resources: 2 destroyed.",
 		"5 passed, 0 failed.", "All faults were recovered")
 }
 

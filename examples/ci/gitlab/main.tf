@@ -9,6 +9,12 @@ terraform {
   }
 }
 
+# A key of the account, because the keys of the pipeline cannot add one: user:write would
+# let the pipeline issue API keys.
+data "gpurent_ssh_key" "team" {
+  name = "team"
+}
+
 resource "gpurent_fleet" "research" {
   name            = "research"
   size            = 1
@@ -16,6 +22,7 @@ resource "gpurent_fleet" "research" {
   disk_gb         = 60
   offer_queries   = [{ gpu = ["rtx_4090"], num_gpus = [1] }]
   max_price_kop_h = 9000 # 90 rubles per hour for each server
+  ssh_key_ids     = [data.gpurent_ssh_key.team.id]
 }
 
 output "servers" {

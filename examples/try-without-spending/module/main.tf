@@ -26,6 +26,7 @@ resource "gpurent_instance" "server" {
   disk_gb         = var.disk_gb
   type            = var.type
   max_price_kop_h = var.max_price_kop_h
+  ssh_key_ids     = var.ssh_key_ids
   desired_state   = var.running ? "running" : "stopped"
 
   # Used only at creation. The offer is then no longer in the list. With try, an empty

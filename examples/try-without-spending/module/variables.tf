@@ -3,6 +3,11 @@ variable "name" {
   type        = string
 }
 
+variable "ssh_key_ids" {
+  description = "Ids of the SSH keys of the server. An empty set attaches none."
+  type        = set(string)
+}
+
 variable "gpu" {
   description = "Slug of the GPU model, from the data source gpurent_gpus."
   type        = string

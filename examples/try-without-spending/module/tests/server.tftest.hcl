@@ -7,7 +7,8 @@ provider "gpurent" {
 }
 
 variables {
-  name = "test"
+  name        = "test"
+  ssh_key_ids = []
 }
 
 run "server_runs_with_ssh" {
