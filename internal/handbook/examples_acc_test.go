@@ -47,6 +47,35 @@ func TestExamples_AllAreTested(t *testing.T) {
 	}
 }
 
+var (
+	// quoted matches a message: a code span with a capital letter and several words, or in a table of problems.
+	quoted = regexp.MustCompile("`([A-Z][a-z]+ [^`]+)`|(?m:^\\| [^|`]*`([a-z]+ [^`]+)` \\|)")
+	// messagesOfOthers are those of the CLIs and of ssh.
+	messagesOfOthers = []string{"Saved plan is stale", "Permission denied"}
+)
+
+// Each message that the examples quote begins one of the provider, with a verb in place of a name.
+func TestExamples_QuoteMessages(t *testing.T) {
+	var source strings.Builder
+	for _, file := range filesIn(t, inProject("internal"), ".go") {
+		if !strings.HasSuffix(file, "_test.go") {
+			source.WriteString(textOf(t, file))
+		}
+	}
+	for _, page := range filesIn(t, example(), "README.md") {
+		for _, match := range quoted.FindAllStringSubmatch(codeFence.ReplaceAllString(textOf(t, page), ""), -1) {
+			message := match[1] + match[2]
+			found := slices.Contains(messagesOfOthers, message) || strings.Contains(source.String(), `"`+message)
+			for _, name := range strings.Fields(message) {
+				found = found || strings.Contains(source.String(), `"`+strings.Replace(message, name, "%s", 1))
+			}
+			if !found {
+				t.Errorf("%s: the provider has no message %q", page, message)
+			}
+		}
+	}
+}
+
 // destroys matches the snippet that destroys what a README has created.
 var destroys = regexp.MustCompile(`^(terraform|\./run\.sh) destroy`)
 

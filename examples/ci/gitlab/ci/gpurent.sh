@@ -11,6 +11,7 @@ fi
 
 # The folder can contain other versions, for example from a cache. The lock file has the version that init selected.
 folder=${TF_DATA_DIR:-.terraform}/providers
+# shellcheck disable=SC2013 # a version is one word
 for version in $(sed -n '/\/gpurent\/gpurent"/,/^}/s/^ *version *= *"\(.*\)"/\1/p' .terraform.lock.hcl 2>/dev/null); do
   for program in "$folder"/*/gpurent/gpurent/"$version"/*/terraform-provider-gpurent*; do
     if [ -x "$program" ]; then exec "$program" "$@"; fi
