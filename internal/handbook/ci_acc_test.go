@@ -15,6 +15,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+// readOnly is the key of the jobs that plan and check.
+const readOnly = `{"name": "read", "scopes": ["instances:read", "billing:read", "user:read"]}`
+
 // pipeline is a repository with the configuration and the scripts of the CI examples, and a simulator.
 type pipeline struct {
 	t       *testing.T
@@ -105,7 +108,7 @@ func TestAccCI_AppliesTheSavedPlan(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	own := p.service.APIKey
-	reader := p.service.Secret(`{"name": "plan", "scopes": ["instances:read", "billing:read", "user:read"]}`)
+	reader := p.service.Secret(readOnly)
 	p.env["GPURENT_API_KEY"] = reader
 	p.plan()
 	if want := "| **per hour** | | **0.00 ₽** | **up to 90.00 ₽ + disk** |"; !strings.Contains(p.read("summary"), want) {
@@ -178,7 +181,7 @@ func TestAccCI_FindsDriftAndUnmanagedServers(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	p.must("sh ci/gpurent.sh version\n" + p.steps["Plan"] + "\n" + p.steps["Apply"])
-	p.env["GPURENT_API_KEY"] = p.service.Secret(`{"name": "read", "scopes": ["instances:read", "billing:read", "user:read"]}`)
+	p.env["GPURENT_API_KEY"] = p.service.Secret(readOnly)
 	p.must("sh ci/drift.sh")
 	p.must("cp terraform.tfstate before.tfstate\n$TF state rm gpurent_fleet.research")
 	p.fails("sh ci/drift.sh", 3, "1 unmanaged server, ")

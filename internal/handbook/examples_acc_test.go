@@ -88,7 +88,9 @@ func TestAccExamples(t *testing.T) {
 				acctest.FirstCLIOnly(t)
 			}
 			t.Parallel()
-			l := newExampleRun(t, setup, name)
+			// These wait for a page or for SSH.
+			answers := slices.Contains([]string{"llm-server", "batch-job", "capacity"}, name)
+			l := newExampleRun(t, setup, name, answers)
 			snippets := parseSnippets(t, l.Read("README.md"))
 			end := slices.IndexFunc(snippets, func(b snippet) bool { return destroys.MatchString(b.text) })
 			l.follow(snippets[:end]...)
@@ -101,6 +103,14 @@ func TestAccExamples(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ray-cluster with a path in the address", func(t *testing.T) {
+		acctest.FirstCLIOnly(t)
+		t.Parallel()
+		newExampleRun(t, setup, "ray-cluster", true).run(`"$TF" init && "$TF" apply
+"$TF" output -raw nodes | grep -E '^0 127\.0\.0\.1 [0-9]+ 127\.0\.0\.1 [0-9]+$'
+"$TF" destroy
+`)
+	})
 	t.Run("standard format", func(t *testing.T) {
 		t.Parallel()
 		script{
@@ -119,7 +129,8 @@ type exampleRun struct {
 	home string
 }
 
-func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
+// newExampleRun copies an example. If its servers answer, they have the same address.
+func newExampleRun(t *testing.T, setup *cliSetup, name string, answers bool) *exampleRun {
 	t.Helper()
 	home, bin := setup.newHome(t), t.TempDir()
 	write(t, textOf(t, filepath.Join("testdata", "ssh.sh")), bin, "ssh")
@@ -132,7 +143,7 @@ func newExampleRun(t *testing.T, setup *cliSetup, name string) *exampleRun {
 		without = append(without, "other-gpu") // the story compares the slug of the GPU
 	}
 	options := []acctest.Option{acctest.WithoutQuirks(without...)}
-	if slices.Contains([]string{"llm-server", "batch-job", "capacity"}, name) { // they wait for a page or for SSH
+	if answers {
 		options = append(options, reachable)
 	}
 	env := acctest.Start(t, options...)
