@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rents a server, waits until its job ends, downloads the result to result.tar.gz, and
-# destroys the server, also after errors and signals.
+# destroys the server, even after errors and signals.
 #
 #   ./run.sh           runs the job
 #   ./run.sh destroy   destroys what an earlier run has left
