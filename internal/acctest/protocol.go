@@ -209,3 +209,17 @@ func (p Plugin) Refresh(o Object) (Object, []*tfprotov6.Diagnostic) {
 	}
 	return p.Object(o.Type, resp.NewState, resp.Private), resp.Diagnostics
 }
+
+// Import imports an object and reads it, without a plan, as `terraform import` and the `get` of Pulumi do.
+func (p Plugin) Import(resourceType, id string) (Object, []*tfprotov6.Diagnostic) {
+	p.Helper()
+	resp, err := p.ImportResourceState(p.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: resourceType, ID: id})
+	if err != nil {
+		p.Fatal(err)
+	}
+	if len(resp.ImportedResources) == 0 {
+		return p.None(resourceType), resp.Diagnostics
+	}
+	imported := resp.ImportedResources[0]
+	return p.Refresh(p.Object(resourceType, imported.State, imported.Private))
+}

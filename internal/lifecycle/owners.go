@@ -4,35 +4,78 @@ import "sync"
 
 // Object identifies an object of a Terraform state that has instances.
 type Object struct {
-	// Token is random and stays the same for the life of the object.
+	// Token is random and stays the same for the life of the object. Terraform does not pass it to the deletion of a
+	// tainted object, which has none then.
 	Token string
 	// Fleet is the id of a fleet. A single instance has none.
 	Fleet string
-	// Taken: a creation of this process has taken the instance, which existed, under a chosen key. Another object may have
-	// it. Only Manager sets it.
-	Taken bool
+	// Use is how this process met the instance. Only Owners sets it.
+	Use Use
 	// Destroyed: the API has accepted the destruction of the instance. Only Manager sets it.
 	Destroyed bool
 }
 
-// Owners records which object has which instance, as far as this process has read states or created instances: one
+// Use is how this process met the instance of an object. A later value replaces an earlier one.
+type Use int
+
+// The values of Use.
+const (
+	// Read: the object was read. That is no claim, because it may be a get of Pulumi beside the resource that manages the
+	// instance. A creation does not take the instance.
+	Read Use = iota
+	// Created: a creation rented the instance.
+	Created
+	// Taken: a creation has taken the instance, which existed, under a chosen key. Another object may have it.
+	Taken
+	// Planned: a plan or a deletion of the object claimed the instance.
+	Planned
+)
+
+// Owners records which object has which instance, as far as this process has read, planned or created objects: one
 // instance must never belong to two objects. The zero value is empty.
 type Owners struct {
 	mu      sync.Mutex
 	objects map[string]Object // by instance id
 }
 
-// Claim records that an object has an instance. If another object has it, Claim returns that object and false. The
-// object without a token is a tainted one that is destroyed: Terraform does not pass its private state to Delete.
-// Another object can have its instance only if it has taken it.
+// Read records that an object was read, unless another one has the instance.
+func (o *Owners) Read(id string, object Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, found := o.objects[id]; !found {
+		object.Use = Read
+		o.set(id, object)
+	}
+}
+
+// Claim records that an object with an instance is planned or deleted. If another object has the instance, Claim
+// returns that object and false. It does not count if it was only read, or if it is the creation of the object without
+// a token, which may be the same object, tainted.
 func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if owner, found := o.objects[id]; found {
-		return owner, owner.Token == object.Token || object.Token == "" && !owner.Taken
+	if owner = o.objects[id]; owner.Use > Read && owner.Token != object.Token {
+		return owner, object.Token == "" && owner.Use == Created
 	}
+	if object.Use = Read; object.Token != "" {
+		object.Use = Planned
+	}
+	object.Destroyed = owner.Destroyed
 	o.set(id, object)
 	return object, true
+}
+
+// create records the instance of a creation, and reports false if another object has it, even if that was only read.
+func (o *Owners) create(id string, object Object, use Use) (ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	owner, found := o.objects[id]
+	if found && owner.Token != object.Token {
+		return false
+	}
+	object.Use, object.Destroyed = max(owner.Use, use), owner.Destroyed
+	o.set(id, object)
+	return true
 }
 
 // set records an object. The lock is held.

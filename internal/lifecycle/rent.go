@@ -166,9 +166,11 @@ func (c *creation) accept(
 			return Rented{}, keyDestroyed, err
 		}
 	}
-	object := c.order.Object
-	object.Taken = rented.Recovered && !rented.Proven
-	if _, ok := c.manager.Owners.Claim(rented.ID, object); !ok {
+	use := Created
+	if rented.Recovered && !rented.Proven {
+		use = Taken
+	}
+	if !c.manager.Owners.create(rented.ID, c.order.Object, use) {
 		return Rented{}, keyLive, InUse{rented.Instance}
 	}
 	return rented, keyLive, nil

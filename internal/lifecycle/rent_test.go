@@ -122,7 +122,7 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 				}
 				owner, found := m.Owners.Owner(inst.ID)
 				taken := test.seed.Chosen() && test.owner == Object{}
-				if found != (test.want == "" || test.owner != Object{}) || found && owner.Taken != taken {
+				if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
 					t.Errorf("the owner is %+v (%t)", owner, found)
 				}
 			})

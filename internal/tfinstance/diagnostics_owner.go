@@ -13,22 +13,47 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Claim records that an object of the state has instances: one, or the members of a fleet. It reports an error for the
-// first one that another object has, too. A planned destruction may follow a creation of the same apply that has taken
-// the instances: then Delete keeps them.
-func Claim(
-	meta *tfkit.Meta, object tfkit.Object, fleetID string, ids []string, destroys bool, diags *diag.Diagnostics,
-) {
-	if meta == nil || object.Token == "" {
-		return // without a token: nothing was read since an apply was interrupted
+// Read records that a read object has instances: one, or the members of a fleet.
+func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids ...string) {
+	for _, id := range ids {
+		meta.Owners.Read(id, lifecycle.Object{Token: object.Token, Fleet: fleetID})
+	}
+}
+
+// Claim records that an object with instances is planned. It reports an error for the first one that another object
+// has, too.
+func Claim(meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Diagnostics, ids ...string) {
+	if object.Token != "" { // otherwise nothing was read since an apply was interrupted
+		claim(meta, object, fleetID, diags, ids, false)
+	}
+}
+
+// ClaimDestroyed is Claim for a destruction, at plan and at apply. It returns the instances that a creation of the same
+// apply has taken: the destruction keeps them.
+func ClaimDestroyed(
+	meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Diagnostics, ids ...string,
+) (kept []string) {
+	return claim(meta, object, fleetID, diags, ids, true)
+}
+
+func claim(
+	meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Diagnostics, ids []string, destroys bool,
+) (kept []string) {
+	if meta == nil {
+		return nil
 	}
 	self := lifecycle.Object{Token: object.Token, Fleet: fleetID}
 	for _, id := range ids {
-		if other, ok := meta.Owners.Claim(id, self); !ok && !(destroys && other.Taken) {
+		switch other, ok := meta.Owners.Claim(id, self); {
+		case ok:
+		case destroys && other.Use == lifecycle.Taken:
+			kept = append(kept, id)
+		default:
 			AddTwoObjects(diags, id, self, other)
-			return
+			return kept
 		}
 	}
+	return kept
 }
 
 // AddTwoObjects reports that two objects of the state, one and other, have the same instance. The message appears with

@@ -42,7 +42,7 @@ func (r *fleetResource) planDestroy(
 	}
 	members := state.members(private)
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), true, &resp.Diagnostics)
+	tfinstance.ClaimDestroyed(r.Meta, object, state.ID.ValueString(), &resp.Diagnostics, memberIDs(members)...)
 	if !r.Meta.Ready() {
 		return
 	}
@@ -89,7 +89,7 @@ func (r *fleetResource) planUpdate(
 	}
 	resp.Diagnostics.Append(setDestroys(ctx, resp.Private, destroyedSlots(changes))...)
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(members), false, &resp.Diagnostics)
+	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), &resp.Diagnostics, memberIDs(members)...)
 	if !r.Meta.Ready() {
 		return
 	}

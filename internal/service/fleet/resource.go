@@ -114,10 +114,10 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	object = r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, state.ID.ValueString(), memberIDs(stored), false, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	tfinstance.Read(r.Meta, object, state.ID.ValueString(), memberIDs(stored)...)
 	state.DesiredState = readDesiredState(state.DesiredState, members)
 	for i := range members {
 		if !members[i].Missing() && members[i].Request.Template == "" {
@@ -206,6 +206,10 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	tfinstance.ClaimDestroyed(r.Meta, object, state.ID.ValueString(), &resp.Diagnostics, memberIDs(members)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	doubt := r.checkAccount(ctx, name, members, object)
 	requested := slices.Clone(members)
 	for i := range requested {
@@ -291,9 +295,7 @@ func (r *fleetResource) readImported(
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	if tfinstance.Claim(r.Meta, object, id, memberIDs(members), false, &resp.Diagnostics); resp.Diagnostics.HasError() {
-		return
-	}
+	tfinstance.Read(r.Meta, object, id, memberIDs(members)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, id, members))...)
 	resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
 }

@@ -47,33 +47,106 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 	}
 }
 
-// Two objects of a state with the same instance fail every refresh and every plan. Repeated reads of one object do not.
-func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
+// A resource that is imported and read beside the one that manages the instance, as by a get of Pulumi, prevents no
+// change of it. A creation does not take an instance that was only read.
+func TestOwnership_GetBesideTheManagedResource(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := start(t, nil)
 	config := configWithKey("a")
 	inst := tf.mustApply(nil, config)
-	tf = newProvider(t, env, nil)
-	other := &resourceState{inst.Object} // imported: without private state
-	other.Private = nil
-	for range 2 {
-		expectDiags(t, "a refresh of the first", tf.refresh(inst))
-		expectDiags(t, "a plan of the first", tf.plan(inst, config).diags)
+	for first, state := range map[string]string{"get": "stopped", "managed": "running"} {
+		tf = newProvider(t, env, nil)
+		get := func() {
+			_, diags := tf.Import(instanceType, inst.id())
+			expectDiags(t, first+" first: the get", diags)
+		}
+		if first == "get" {
+			get()
+		}
+		expectDiags(t, first+" first: the refresh", tf.refresh(inst))
+		expectDiags(t, first+" first: a plan", tf.plan(inst, config).diags)
+		if first == "managed" {
+			get()
+		}
+		expectDiags(t, first+" first: a second refresh", tf.refresh(inst))
+		inst = tf.mustApply(inst, configWithKey("a", "desired_state", state))
 	}
+	expectDiags(t, "the plan of a replacement", tf.planReplacement(inst, config, true))
+	expectDiags(t, "the plan of the destruction", tf.plan(inst, nil).diags)
+	tf = newProvider(t, env, nil)
+	_, diags := tf.Import(instanceType, inst.id())
+	expectDiags(t, "a get before a creation", diags)
+	_, diags = tf.apply(nil, config)
+	expectDiags(t, "a creation under the key", diags, "Another resource has instance "+inst.id())
+	tf.mustDestroy(inst)
+	expectCount(t, env, 0, 1)
+}
+
+// Of two objects with the same instance, the plan of the second fails, whatever it plans, and so does its deletion: the
+// instance and all that the state has of the object stay. Reads, and repeated plans of one object, do not fail.
+func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	config := configWithKey("a")
+	first := tf.mustApply(nil, config)
+	imported, diags := newProvider(t, env, nil).Import(instanceType, first.id())
+	expectDiags(t, "the import", diags)
+	second := &resourceState{imported}
 	want := []string{
-		"Instance " + inst.id() + " is in the state twice", "terraform state list -id=" + inst.id(),
+		"Instance " + first.id() + " is in the state twice", "terraform state list -id=" + first.id(),
 		"terraform state rm ADDRESS",
 	}
-	expectDiags(t, "the refresh of the second", tf.refresh(other), want...)
-	tf = newProvider(t, env, nil)
-	expectDiags(t, "a refresh that adds private state", tf.refresh(other))
-	expectDiags(t, "a plan of the first without a refresh", tf.plan(inst, config).diags, want...)
-	expectDiags(t, "the plan of its destruction", tf.plan(inst, nil).diags, want...)
-	_, diags := tf.destroy(inst)
-	expectDiags(t, "its destruction", diags, "Instances were kept for another resource", inst.id())
+	for _, pair := range [][2]*resourceState{{first, second}, {second, first}} {
+		for name, change := range map[string]map[string]any{
+			"no change": config, "a change": configWithKey("a", "desired_state", "stopped"), "a destruction": nil,
+			"a replacement": configWithKey("a", "disk_gb", int64(61)),
+		} {
+			tf = newProvider(t, env, nil)
+			for range 2 {
+				expectDiags(t, "a refresh of one object", tf.refresh(pair[0]))
+				expectDiags(t, "a refresh of the other", tf.refresh(pair[1]))
+				expectDiags(t, "the plan of one object", tf.plan(pair[0], config).diags)
+			}
+			expectDiags(t, "the plan of the other: "+name, tf.plan(pair[1], change).diags, want...)
+		}
+		private := string(pair[1].Private)
+		left, diags := tf.destroy(pair[1])
+		expectDiags(t, "the deletion of the other", diags, want...)
+		if after, _ := tf.Destroy(pair[1].Object); left || string(after.Private) != private {
+			t.Errorf("it left the state: %t; its private state is %s, before %s", left, after.Private, private)
+		}
+		tainted := &resourceState{pair[1].Object} // Terraform passes no private state to its deletion
+		tainted.Private = nil
+		_, diags = tf.destroy(tainted)
+		expectDiags(t, "the deletion of the other if it is tainted", diags, want...)
+	}
 	expectCount(t, env, 1, 1)
-	tf.mustDestroy(other)
+	newProvider(t, env, nil).mustDestroy(first)
 	expectCount(t, env, 0, 1)
+}
+
+// A process that serves many runs reports no second object: an object that is planned, changed, replaced, tainted,
+// planned without its private state, destroyed or created again is the same one.
+func TestOwnership_ManyRunsInOneProcess(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	config := configWithKey("a")
+	inst := tf.mustApply(nil, config)
+	lost := &resourceState{inst.Object}
+	lost.Private = nil // the provider was killed during an earlier apply
+	for run := range 2 {
+		expectDiags(t, "a refresh", tf.refresh(inst))
+		expectDiags(t, "a plan", tf.plan(inst, config).diags)
+		expectDiags(t, "a plan of a replacement", tf.planReplacement(inst, config, true))
+		expectDiags(t, "a plan of the destruction", tf.plan(inst, nil).diags)
+		expectDiags(t, "a plan without a refresh and private state", tf.plan(lost, config).diags)
+		inst = tf.mustApply(inst, configWithKey("a", "desired_state", []string{"stopped", "running"}[run]))
+	}
+	tf.mustDestroy(inst)
+	tainted := tf.mustApply(nil, config)
+	tainted.Private = nil
+	tf.mustDestroy(tainted)
+	expectCount(t, env, 0, 2)
 }
 
 // Two resources never have the same instance, even if the API ignores the key.

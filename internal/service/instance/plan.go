@@ -38,7 +38,7 @@ func (r *instanceResource) planDestroy(
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, "", []string{id.ValueString()}, true, &resp.Diagnostics)
+	tfinstance.ClaimDestroyed(r.Meta, object, "", &resp.Diagnostics, id.ValueString())
 }
 
 func (r *instanceResource) planCreate(
@@ -81,7 +81,7 @@ func (r *instanceResource) planUpdate(
 	inst := state.instance()
 	replaced := replacedInstance{ID: inst.ID, OfferID: state.RentedOfferID.ValueString()}
 	object := tfkit.GetObject(ctx, req.Private, &resp.Diagnostics)
-	tfinstance.Claim(r.Meta, object, "", []string{replaced.ID}, false, &resp.Diagnostics)
+	tfinstance.Claim(r.Meta, object, "", &resp.Diagnostics, replaced.ID)
 	switch {
 	case !r.Meta.Ready():
 	case len(replacedBy) > 0: // planCreate follows and checks the same, but Terraform shows only its errors

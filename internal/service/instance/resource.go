@@ -124,9 +124,10 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	object := r.Meta.CompleteObject(ctx, req.Private, resp.Private, &resp.Diagnostics)
-	if tfinstance.Claim(r.Meta, object, "", []string{id}, false, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
+	tfinstance.Read(r.Meta, object, "", id)
 	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
 		inst = r.Meta.Client.ReadOmitted(ctx, inst)
 	}
@@ -230,8 +231,8 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	id := state.ID.ValueString()
-	if _, ok := r.Meta.Owners.Claim(id, lifecycle.Object{Token: object.Token}); !ok {
-		tfinstance.AddKeptForOther(&resp.Diagnostics, id)
+	kept := tfinstance.ClaimDestroyed(r.Meta, object, "", &resp.Diagnostics, id)
+	if tfinstance.AddKeptForOther(&resp.Diagnostics, kept...); resp.Diagnostics.HasError() || len(kept) > 0 {
 		return
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)

@@ -1,0 +1,77 @@
+package fleet_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+)
+
+// A fleet, and an instance that is one of its members, are read beside the fleet: its plans and its destruction
+// succeed. When the instance is planned, they fail, and the state keeps all that it has of the fleet.
+func TestOwnership_MemberInTwoObjects(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	configured := func() acctest.Plugin {
+		return acctest.Configured(t, map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey})
+	}
+	config := map[string]any{
+		"name": "train", "size": int64(2), "template": "pytorch", "disk_gb": int64(60),
+		"offer_queries": []any{map[string]any{"gpu": []any{"rtx_4090"}}},
+	}
+	p := configured()
+	plan, _ := p.Plan(p.None("gpurent_fleet"), config)
+	fleet, _ := p.Apply(plan)
+	id := acctest.Fetch[struct{ Data []struct{ ID string } }](env, "instances").Data[0].ID
+
+	p = configured()
+	get, diags := p.Import("gpurent_instance", id)
+	expectErrors(t, "a get of a member", diags)
+	_, diags = p.Import("gpurent_fleet", fleet.Text("id"))
+	expectErrors(t, "a get of the fleet", diags)
+	fleet, diags = p.Refresh(fleet)
+	expectErrors(t, "the refresh", diags)
+	for _, change := range []map[string]any{config, nil} {
+		_, diags = p.Plan(fleet, change)
+		expectErrors(t, "a plan", diags)
+	}
+
+	p = configured()
+	_, diags = p.Plan(get, nil)
+	expectErrors(t, "the plan of the instance", diags)
+	twice := "Instance " + id + " is in the state twice"
+	for _, change := range []map[string]any{config, nil} {
+		_, diags = p.Plan(fleet, change)
+		expectErrors(t, "a plan of the fleet", diags, twice)
+	}
+	after, diags := p.Destroy(fleet)
+	expectErrors(t, "the destruction", diags, twice)
+	if !after.State.Equal(fleet.State) || string(after.Private) != string(fleet.Private) {
+		t.Errorf("the state is %s, before %s", after.State, fleet.State)
+	}
+
+	p = configured()
+	_, diags = p.Import("gpurent_instance", id)
+	expectErrors(t, "a get before the destruction", diags)
+	_, diags = p.Destroy(fleet)
+	expectErrors(t, "the destruction", diags)
+	if err := env.NothingLeft("instances"); err != nil {
+		t.Error(err)
+	}
+}
+
+// expectErrors fails the test unless the summaries of all errors are those.
+func expectErrors(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want ...string) {
+	t.Helper()
+	var got []string
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			got = append(got, d.Summary)
+		}
+	}
+	if strings.Join(got, "; ") != strings.Join(want, "; ") {
+		t.Errorf("%s: the errors are %q, want %q", what, got, want)
+	}
+}
