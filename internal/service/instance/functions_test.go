@@ -1,8 +1,10 @@
 package instance
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -15,24 +17,39 @@ import (
 )
 
 // callSSHConfig calls the function.
-func callSSHConfig(t testing.TB, alias string, ssh types.Object) (string, *function.FuncError) {
+func callSSHConfig(t testing.TB, alias string, ssh attr.Value) (string, *function.FuncError) {
 	t.Helper()
-	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
-	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(alias), ssh})
-	NewSSHConfig().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
-	if resp.Error != nil {
-		return "", resp.Error
+	result, err := runSSHConfig(t, alias, ssh)
+	if err != nil {
+		return "", err
 	}
-	text, ok := resp.Result.Value().(types.String)
+	text, ok := result.(types.String)
 	if !ok || text.IsUnknown() || text.IsNull() {
-		t.Fatalf("%s is no text", resp.Result.Value())
+		t.Fatalf("%s is no text", result)
 	}
 	return text.ValueString(), nil
 }
 
+func runSSHConfig(t testing.TB, alias string, ssh attr.Value) (attr.Value, *function.FuncError) {
+	t.Helper()
+	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
+	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(alias), types.DynamicValue(ssh)})
+	NewSSHConfig().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
+	return resp.Result.Value(), resp.Error
+}
+
+// objectOf returns an object with the given attributes.
+func objectOf(attributes map[string]attr.Value) types.Object {
+	kinds := map[string]attr.Type{}
+	for name, value := range attributes {
+		kinds[name] = value.Type(context.Background())
+	}
+	return types.ObjectValueMust(kinds, attributes)
+}
+
 func loginObject(host string, port int64, user string) types.Object {
-	return types.ObjectValueMust(tfinstance.SSHType, map[string]attr.Value{
-		"host": types.StringValue(host), "port": types.Int64Value(port), "user": types.StringValue(user),
+	return objectOf(map[string]attr.Value{
+		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)), "user": types.StringValue(user),
 		"command": types.StringNull(),
 	})
 }
@@ -56,10 +73,48 @@ func TestSSHConfig(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	for _, noAddress := range []types.Object{tfinstance.SSHValue(nil), types.ObjectNull(tfinstance.SSHType)} {
+	mocked := loginObject("k3v9xq0a", 0, "0zq81hd2")
+	for _, noAddress := range []attr.Value{
+		tfinstance.SSHValue(nil), types.ObjectNull(tfinstance.SSHType), types.DynamicNull(), mocked,
+	} {
 		got, err := callSSHConfig(t, "trainer", noAddress)
 		if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
 			t.Errorf("without an address: got %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
+// Any object with host, port and user will do, and a map. Unknown values stay unknown.
+func TestSSHConfig_AnyObject(t *testing.T) {
+	host, port, user := types.StringValue("203.0.113.5"), types.StringValue("22"), types.StringValue("root")
+	number := types.NumberValue(big.NewFloat(22))
+	type object = map[string]attr.Value
+	const block = "Host a\n  HostName 203.0.113.5\n  Port 22\n  User root\n"
+	for _, test := range []struct {
+		ssh       attr.Value
+		want, err string
+	}{
+		{objectOf(object{"host": host, "port": number, "user": user}), block, ""},
+		{objectOf(object{"host": host, "port": port, "user": user, "more": types.BoolValue(true)}), block, ""},
+		{types.MapValueMust(types.StringType, object{"host": host, "port": port, "user": user}), block, ""},
+		{objectOf(object{"host": host, "port": types.NumberNull(), "user": user}), tfinstance.NoSSHConfig("a"), ""},
+		{objectOf(object{"host": types.StringUnknown(), "port": number, "user": user}), "<unknown>", ""},
+		{objectOf(object{"port": number, "user": user}), "", "host, port and user, such as the attribute ssh"},
+		{objectOf(object{"port": number, "user": user}), "", "there is no host"},
+		{objectOf(object{"host": host, "port": number}), "", "there is no user"},
+		{host, "", "it must be an object"},
+		{objectOf(object{"host": host, "port": types.NumberValue(big.NewFloat(22.5)), "user": user}), "", `port "22.5"`},
+		{objectOf(object{"host": host, "port": host, "user": user}), "", `port "203.0.113.5" is not an integer`},
+		{objectOf(object{"host": types.BoolValue(true), "port": number, "user": user}), "", "neither a host name"},
+	} {
+		got, err := runSSHConfig(t, "a", test.ssh)
+		if test.err != "" && (err == nil || !strings.Contains(err.Text, test.err)) || test.err == "" && err != nil {
+			t.Errorf("%s: %v, want an error with %q", test.ssh, err, test.err)
+		}
+		text, _ := got.(types.String)
+		if now := text.ValueString(); test.want == "<unknown>" != text.IsUnknown() && test.err == "" ||
+			!text.IsUnknown() && now != test.want {
+			t.Errorf("%s: got %s, want %q", test.ssh, got, test.want)
 		}
 	}
 }
@@ -96,7 +151,7 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		const want = "neither a host name nor an IP address"
 		refused(fmt.Sprintf("host %.20q", host), 1, want, alias, loginObject(host, port, user))
 	}
-	for _, port := range []int64{0, -1, 65536, math.MaxInt64, math.MinInt64} {
+	for _, port := range []int64{-1, 65536, math.MaxInt64, math.MinInt64} {
 		refused(fmt.Sprintf("port %v", port), 1, "not between 1 and 65535", alias, loginObject(host, port, user))
 	}
 	for _, user := range []string{
@@ -114,7 +169,7 @@ func TestSSHConfig_OneBlock(t *testing.T) {
 		text := rapid.OneOf(plain, plain, nasty, rapid.String())
 		alias, host, user := text.Draw(rt, "alias"), text.Draw(rt, "host"), text.Draw(rt, "user")
 		port := rapid.IntRange(-1, 70000).Draw(rt, "port")
-		if got, err := callSSHConfig(t, alias, loginObject(host, int64(port), user)); err == nil {
+		if got, err := callSSHConfig(t, alias, loginObject(host, int64(port), user)); err == nil && port != 0 {
 			want := []string{"Host", alias, "HostName", host, "Port", fmt.Sprint(port), "User", user}
 			if strings.Join(strings.Fields(got), "|") != strings.Join(want, "|") || strings.Count(got, "\n") != 4 ||
 				!strings.HasSuffix(got, "\n") || strings.ContainsAny(got, "\r\"'#*?!\\") {
