@@ -274,6 +274,7 @@ func TestInterface_Schema(t *testing.T) {
 		noun := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(plural), "s"), " ", "_")
 		lists["gpurent_"+noun] = names{}
 	}
+	lists["gpurent_instance"].add("", "exclude_fleets") // the document names no arguments of list resources
 	d.types("list resource", lists, all.ListResourceSchemas)
 	actions := map[string]*tfprotov6.Schema{}
 	for name, action := range all.ActionSchemas {

@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,36 @@ func TestAccInstanceList_withoutScope(t *testing.T) {
 	narrow := env.Workspace(env.ProviderWithKey(env.Secret(`{"name":"narrow","scopes":["user:read"]}`)))
 	if _, err := narrow.Query(env.Read(listExample)); !strings.Contains(fmt.Sprint(err), "lacks the scope") {
 		t.Errorf("without the scope: %v", err)
+	}
+}
+
+// The names of fleets leave out the instances that are named as their members, and no others.
+func TestAccInstanceList_excludeFleets(t *testing.T) {
+	t.Parallel()
+	acctest.Needs(t, "1.14.0", "")
+	env := acctest.Start(t, acctest.WithoutQuirks("strange-neighbours", "optional-fields-absent"))
+	w := env.Workspace(env.Provider())
+	names := []string{"train-0", "Train-12", "train-1-0", "train-01", "train-", "trainer-0", "serve-0", ""}
+	ids := createInstances(env, names...)
+	all, excluding := "list \"gpurent_instance\" \"all\" {\n  provider = gpurent\n  %s\n}\n", ""
+	for excluded, want := range map[string][]string{
+		"": names, "[]": names, `["train"]`: names[2:], `["train", "serve"]`: append(slices.Clone(names[2:6]), ""),
+		`["train-1"]`: slices.Concat(names[:2], names[3:]), `["other"]`: names,
+	} {
+		if excluding = ""; excluded != "" {
+			excluding = "config {\n    exclude_fleets = " + excluded + "\n  }"
+		}
+		found, err := w.Query(fmt.Sprintf(all, excluding))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found["list.gpurent_instance.all"] {
+			got = append(got, names[slices.Index(ids, f.Identity["id"].(string))])
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("without %s: got %q, want %q", excluded, got, want)
+		}
 	}
 }
 
