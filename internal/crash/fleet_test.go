@@ -182,7 +182,7 @@ func members(w *acctest.Workspace) (bySlot [fleetSize]object) {
 	return bySlot
 }
 
-var recovery = regexp.MustCompile(`An interrupted apply rented these members \((\d+)\)`)
+var recovery = regexp.MustCompile(`These members \((\d+)\) were rented before`)
 
 // recoveredMembers returns the number of recovered members that the output of an apply reports.
 func recoveredMembers(output string) (n int) {

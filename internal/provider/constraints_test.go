@@ -37,8 +37,8 @@ var constraints = []constraint{
 	{`^All values in the (set|map|list) must be configured`, "", ""},
 	{`^must be two capital letters`, "in upper case", "in upper case"},
 	{
-		`^must consist of (letters, digits, dots, underscores and hyphens, and must begin with a letter or digit)`, "$1",
-		"letters, digits, dots, underscores",
+		`^must consist of the letters a to z and A to Z(, digits, dots, underscores and hyphens, and must begin with a letter)`,
+		"ASCII letters$1", "ASCII letters",
 	},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`.", "Requires `"},
 	{`^a (regular expression) in RE2 syntax`, "Regular expression (RE2 syntax)", "Regular expression"},

@@ -30,10 +30,34 @@ func checkDescription(t *testing.T, path, name, text string) {
 	case !strings.HasSuffix(text, "."):
 		t.Errorf("%s: the description is not a sentence: %q", path, text)
 	}
+	checkFirstSentence(t, path, text)
 	for suffix, unit := range units {
 		if strings.HasSuffix("_"+name, suffix) && !strings.Contains(text, unit) {
 			t.Errorf("%s: the description names no unit (%s): %q", path, unit, text)
 		}
+	}
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`\.(?: [A-Z` + "`" + `[]|\n|$)`)
+	// dependent matches the beginning of a sentence that refers to another one, or to another page.
+	dependent = regexp.MustCompile(`^(?:It|This|That|These|Those|They|Its|Their|He|Such|Also|Same|The same|Like|As)\b|` +
+		`\]\(|\b(?:above|below)[.,;)]|\bsee\b`)
+)
+
+// checkFirstSentence checks that the first sentence of a description stands alone: editors, Pulumi and generated code
+// show no more.
+func checkFirstSentence(t *testing.T, path, text string) {
+	t.Helper()
+	first := text
+	if end := sentenceEnd.FindStringIndex(text); end != nil {
+		first = text[:end[0]+1]
+	}
+	if problem := dependent.FindString(first); problem != "" {
+		t.Errorf("%s: the first sentence does not stand alone (%q): %q", path, problem, first)
+	}
+	if first[0] >= 'a' && first[0] <= 'z' || strings.Count(first, "`")%2 > 0 || strings.Contains(first, "\n") {
+		t.Errorf("%s: the first sentence is not a whole one: %q", path, first)
 	}
 }
 

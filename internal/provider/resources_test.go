@@ -215,7 +215,7 @@ func TestCollections_LostResponse(t *testing.T) {
 			if !created.State.IsNull() || listed(env, list) != before+1 {
 				t.Errorf("%d objects, before %d: %s", listed(env, list), before, text)
 			}
-			for _, want := range []string{"may or may not have been carried out", "the service's console"} {
+			for _, want := range []string{"may or may not have been carried out", "data source gpurent_", "import it"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q: %s", want, text)
 				}

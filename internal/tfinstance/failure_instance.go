@@ -57,7 +57,7 @@ func ImportAdvice(resourceType, id string) tfkit.Text {
 
 // noImportBlock replaces an import block for an id that is not safe to copy into a configuration.
 const noImportBlock = "There is no import block to copy, because the id has unusual characters or is very long. " +
-	"Find the instance in the service's console."
+	"`terraform-provider-gpurent unmanaged` lists the instance."
 
 func unknownAdvice(e lifecycle.OutcomeUnknown) (text tfkit.Text) {
 	if key, ok := e.Seed.Configurable(); ok {

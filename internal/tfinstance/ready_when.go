@@ -19,8 +19,8 @@ import (
 func readyWhenAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "[Conditions](../guides/getting-capacity.md#wait-until-a-server-can-be-used) that must be met " +
-			"before an apply that creates or starts an instance ends. None by default.",
+		MarkdownDescription: "Conditions that must be met before an apply that creates or starts an instance ends. " +
+			"[None](../guides/getting-capacity.md#wait-until-a-server-can-be-used) by default.",
 		Attributes: map[string]schema.Attribute{
 			"ssh_reachable": schema.BoolAttribute{
 				Optional: true,

@@ -29,8 +29,8 @@ const (
 	maxPort     = 1<<16 - 1
 )
 
-var errAlias = errors.New("it must consist of letters, digits, dots, underscores and hyphens, and must not begin " +
-	"with a hyphen")
+var errAlias = errors.New("it must consist of the letters a to z and A to Z, digits, dots, underscores and hyphens, " +
+	"and must not begin with a hyphen")
 
 // CheckAlias returns an error for an alias that is a pattern, or that the ssh command would parse as an option.
 func CheckAlias(alias string) error {

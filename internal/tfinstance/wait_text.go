@@ -13,8 +13,8 @@ import (
 func StopAdvice(reason string) tfkit.Text {
 	switch reason {
 	case rental.StopReasonUser:
-		return "It was stopped by a user, in the console or with another client. To keep it stopped, set desired_state = " +
-			"\"stopped\". Otherwise apply again."
+		return "It was stopped by a user, for example with another client. To keep it stopped, set desired_state = " +
+			"\"stopped\". Otherwise apply again: that starts it."
 	case rental.StopReasonLowBalance:
 		return "It was stopped because of a low balance. Top up the balance in the service's console, then apply again."
 	case rental.StopReasonAdmin:
@@ -23,8 +23,8 @@ func StopAdvice(reason string) tfkit.Text {
 		return "It was stopped because its host went offline. Apply again later. If the host stays offline, replace the " +
 			"instance with -replace."
 	}
-	return tfkit.Textf("It was stopped for a reason that this version of the provider does not support: %q. Check in the "+
-		"service's console, then apply again.", reason)
+	return tfkit.Textf("It was stopped for a reason that this version of the provider does not support: %q. Apply again "+
+		"to start it, or update the provider.", reason)
 }
 
 // LogTimeout bounds the request of LastSeen for the log. An interrupted run sends none.

@@ -19,9 +19,8 @@ func addConfigUnknown(diags *diag.Diagnostics) {
 
 func addMissingKey(diags *diag.Diagnostics) {
 	AddError(diags, "Missing API key",
-		"This needs an API key. Log in with \"terraform-provider-gpurent login\". Or "+
-			"create a key in the service's console, and set the environment variable GPURENT_API_KEY or the provider argument "+
-			"api_key.")
+		"This needs an API key. Log in with \"terraform-provider-gpurent login\", or set the environment variable "+
+			"GPURENT_API_KEY or the provider argument api_key to a key.")
 }
 
 func addNotRefreshed(diags *diag.Diagnostics) {
@@ -33,8 +32,8 @@ func addNotRefreshed(diags *diag.Diagnostics) {
 
 // addUnknownOrigin reports that an object was not found, and that the state does not contain its account.
 func addUnknownOrigin(diags *diag.Diagnostics, what Text) {
-	AddError(diags, Textf(summaryOtherOrigin, what), "The state does not contain the account in which it was created. "+
-		originAdvice)
+	AddError(diags, Textf(summaryOtherOrigin, what), "The state does not contain the account in which it was created: an "+
+		"apply may have been interrupted. "+originAdvice)
 }
 
 // originAdvice is what to do about an object that may belong to another account.

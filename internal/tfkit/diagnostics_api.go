@@ -121,8 +121,9 @@ func noResponse(err error, nextStep Text) Text {
 const (
 	foreign = "This response did not come from the API, but from something in between, such as a proxy. Check " +
 		"base_url and the proxy, then run again."
-	checkFirst = "The request may or may not have been carried out. Check in the service's console before you run " +
-		"again, and import or remove what exists."
+	checkFirst = "The request may or may not have been carried out. Run plan again to see the current state. After a " +
+		"creation, first list what exists, for example with the data source gpurent_ssh_keys for SSH keys, and import it: " +
+		"the next apply creates another."
 )
 
 // adviceFor returns the next step for an error response of the API.
@@ -136,9 +137,8 @@ func adviceFor(err *rental.Error) Text {
 	switch err.Code {
 	case rental.CodeUnauthorized:
 		return Textf("The key comes from %s. It is wrong, expired or revoked, or belongs to another service than base_url. "+
-			"Replace it there: create a key in the service's console, or, for the credentials file, run "+
-			"\"terraform-provider-gpurent login --replace\".",
-			err.KeySource)
+			"Replace it there, or remove it there and log in. For the credentials file, run \"terraform-provider-gpurent login "+
+			"--replace\".", err.KeySource)
 	case rental.CodeInsufficientFunds:
 		return "The balance must cover two hours of a server before it starts. Top up the balance in the service's " +
 			"console or choose a cheaper server, then run again. Nothing was rented or started by this request."
@@ -146,8 +146,8 @@ func adviceFor(err *rental.Error) Text {
 		if err.Reason == rental.ReasonEmailNotVerified {
 			return "Confirm the account's e-mail address in the service's console, then run again."
 		}
-		return Textf("The API key lacks the scope %s, or the account is blocked. The key comes from %s. Create a key with "+
-			"this scope in the service's console, and use it instead.", err.Scope, err.KeySource)
+		return Textf("The API key lacks the scope %s, or the account is blocked. The key comes from %s. Use a key with "+
+			"this scope, from a login or a gpurent_api_key.", err.Scope, err.KeySource)
 	case rental.CodeConflict:
 		return "The current state does not allow it: a price changed, a limit is reached, or the object is being deleted. " +
 			"Run plan again to see the current state."

@@ -19,8 +19,9 @@ func addAlwaysRotated(diags *diag.Diagnostics, rotate, lifetime int64) {
 func addNotIssued(diags *diag.Diagnostics, create rental.APIKeyCreate, err error) {
 	var advice tfkit.Text
 	if rental.IsOutcomeUnknown(err) {
-		advice = "The request may or may not have been carried out. If the service's console lists a new key with this " +
-			"name, revoke it, because nobody has its secret. Then run again."
+		advice = "The request may or may not have been carried out. If the data source gpurent_api_keys lists a " +
+			"new key with this name, nobody has its secret: import it as a gpurent_api_key, and destroy that, which revokes " +
+			"it. Then run again."
 	}
 	if rental.IsForbidden(err) {
 		advice = tfkit.Textf("The provider's own key lacks the scope user:write, or one of the scopes of the new key (%s), "+
@@ -44,7 +45,7 @@ func addCannotRevoke(diags *diag.Diagnostics, key ephemeralKey, err error) {
 	summary := tfkit.Textf("Cannot revoke API key %s", key.ID)
 	detail := tfkit.Textf("%s\n\n"+
 		"The provider tries again when this run ends. If that fails, too, the key works until it expires (%s). To revoke "+
-		"it before, use the service's console.", err, key.end())
+		"it before, import it as a gpurent_api_key, and destroy that.", err, key.end())
 	if rental.IsRateLimited(err) || rental.IsUnauthorized(err) {
 		tfkit.AddWarning(diags, summary, detail)
 		return

@@ -86,7 +86,7 @@ func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	}
 	left := acctest.Fetch[struct{ Data []struct{ ID string } }](env, "api-keys").Data[1].ID
 	for _, want := range []string{"Warning: Cannot revoke API key " + left, "works until it expires (at 20",
-		"To revoke it before, use the service's console"} {
+		"To revoke it before, import it as a gpurent_api_key"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output has no %q:\n%s", want, output)
 		}

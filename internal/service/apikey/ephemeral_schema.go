@@ -34,7 +34,7 @@ func (e *keyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp
 			"the key when the run fails, when it is interrupted (Ctrl-C, SIGTERM) and when Terraform or OpenTofu " +
 			"crashes. It cannot revoke the key after the provider itself is killed (`kill -9`), after a " +
 			"crash of the machine, or while the API rejects the revocation at the end of the run. The key then works " +
-			"until it expires, by default one day after its creation, or until you revoke it in the service's console.",
+			"until it expires, by default one day after its creation, or until you revoke it.",
 		Attributes: attributes,
 	}
 }

@@ -164,13 +164,14 @@ func addRecovered(diags *diag.Diagnostics, o outcome) {
 	addFound(diags, tfkit.Textf("Fleet %s contains instances that were rented before", o.Name), o.Recovered, then)
 }
 
-// addFound reports members that an interrupted apply rented, with the times of their creation.
+// addFound reports members that were found by their keys, with the times of their creation.
 func addFound(diags *diag.Diagnostics, summary tfkit.Text, members []fleet.Member, then tfkit.Text) {
 	lines := make([]slotLine, len(members))
 	for i, m := range members {
 		lines[i] = slotLine{slot: m.Slot, instance: m.Instance.ID, text: tfinstance.CreatedText(m.Instance)}
 	}
-	text := tfkit.Textf("An interrupted apply rented these members (%d) under the keys of this fleet:", len(members))
+	text := tfkit.Textf("These members (%d) were rented before under the keys of this fleet, and the state did not "+
+		"contain them, as after an interrupted apply:", len(members))
 	tfkit.AddWarning(diags, summary, text+slotLines(lines)+then)
 }
 
@@ -194,9 +195,9 @@ func addNotDestroyed(diags *diag.Diagnostics, name string, result fleet.Result, 
 		if inst, ok := lifecycle.RentedBefore(f.Err); ok {
 			tfkit.AddError(diags, tfkit.Textf("Instance %s may belong to another state", inst.ID), tfkit.Textf("The outcome of "+
 				"a create request of fleet %s is unknown, and this instance was rented under its chosen key. It was not "+
-				"destroyed, because another state with the same idempotency_prefix may have rented it. If it is this fleet's, "+
-				"destroy it in the service's console, and run again. Otherwise run `terraform state rm ADDRESS` for the "+
-				"fleet.", name))
+				"destroyed, because another state with the same idempotency_prefix may have rented it. If no other state has "+
+				"it, import it as a gpurent_instance, destroy that, and run again. Otherwise run `terraform state rm ADDRESS` for "+
+				"the fleet.", name))
 		}
 	}
 	failures := slices.DeleteFunc(slices.Clone(result.Failures), rentedBefore)
@@ -214,6 +215,6 @@ func addNotAFleetID(diags *diag.Diagnostics) {
 
 func addCannotImport(diags *diag.Diagnostics, name string, err error) {
 	tfkit.AddError(diags, tfkit.Textf("Cannot import fleet %s", name), tfkit.Textf(
-		"Two instances have the name of the same member. Rename or destroy one of them in the service's console, then "+
-			"import again: %s.", err))
+		"Two instances have the name of the same member. Import one of them as a gpurent_instance, give it another "+
+			"name or destroy it by an apply, then import the fleet again: %s.", err))
 }

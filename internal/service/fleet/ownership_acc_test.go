@@ -69,7 +69,7 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 		"a larger size": {2 * time.Hour, func(t *testing.T, env *acctest.Env, w *acctest.Workspace) {
 			t.Helper()
 			w.Configure(env.Config(config(4)))
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)",
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "These members (2) were rented before",
 				"0 destroyed")
 			if err := env.Left("instances", 4); err != nil {
 				t.Error(err)
@@ -78,7 +78,7 @@ func TestAccFleet_killedGrowth(t *testing.T) {
 		"a smaller size": {0, func(t *testing.T, env *acctest.Env, w *acctest.Workspace) {
 			t.Helper()
 			w.Configure(env.Config(config(1)))
-			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (2)")
+			contains(t, w.Run("apply", "-auto-approve", "-no-color"), "These members (2) were rented before")
 			if err := env.Left("instances", 3); err != nil {
 				t.Error(err)
 			}
@@ -215,7 +215,7 @@ func TestAccFleet_unknownOutcomeInAnotherAccount(t *testing.T) {
 		contains(t, output, "Cannot find an instance of fleet train")
 	}
 	w.Configure(env.Provider() + one)
-	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "An interrupted apply rented these members (1)")
+	contains(t, w.Run("apply", "-auto-approve", "-no-color"), "These members (1) were rented before")
 	w.Run("destroy", "-auto-approve")
 	for _, e := range []*acctest.Env{env, other} {
 		if err := e.NothingLeft("instances"); err != nil {

@@ -64,12 +64,12 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"name": schema.StringAttribute{
 			Required: true,
 			MarkdownDescription: "Name of the fleet. Its members are named `NAME-0`, `NAME-1` and so on. 1 to 40 " +
-				"characters. Must consist of letters, digits, dots, underscores and hyphens, and must begin with a letter or " +
-				"digit. Changing this forces a new resource to be created.",
+				"characters. Must consist of ASCII letters, digits, dots, underscores and hyphens, and must begin with a letter " +
+				"or digit. Changing this forces a new resource to be created.",
 			Validators: []validator.String{
 				stringvalidator.UTF8LengthBetween(1, maxNameLength),
-				tfkit.Matches(fleetName, "must consist of letters, digits, dots, underscores and hyphens, and "+
-					"must begin with a letter or digit"),
+				tfkit.Matches(fleetName, "must consist of the letters a to z and A to Z, digits, dots, underscores "+
+					"and hyphens, and must begin with a letter or digit, because host aliases contain it"),
 			},
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		},
@@ -125,8 +125,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"wait_for_offer": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that an apply [waits for missing offers](../guides/getting-capacity.md), as a " +
-				"Go duration such as `45m`. Must be above zero. By default, it does not wait.",
+			MarkdownDescription: "Maximum time that an apply waits for missing offers, as a Go duration such as `45m`. Must be " +
+				"above zero. By default, it [does not wait](../guides/getting-capacity.md).",
 			Validators: []validator.String{tfkit.Duration()},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus one second for each member, plus `wait_for_offer`",

@@ -248,7 +248,8 @@ func TestAccFleet_refusesInvalidArguments(t *testing.T) {
 	env := acctest.Start(t)
 	other := func(before, now string) string { return strings.Replace(config(1), before, now, 1) }
 	env.Refuses(t, [][2]string{
-		{other(`name          = "train"`, `name = "-x"`), "must consist of letters"},
+		{other(`name          = "train"`, `name = "-x"`), "must consist of the letters a to z"},
+		{other(`name          = "train"`, `name = "обучение"`), "must consist of the letters a to z"},
 		{other(`name          = "train"`, `name = "`+strings.Repeat("x", 41)+`"`), "between 1 and 40"},
 		{other("size          = 1", "size = -1"), "between 0 and 5000"},
 		{other("disk_gb       = 20", "disk_gb = 5"), "between 10 and 2000"},

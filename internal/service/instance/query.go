@@ -19,9 +19,9 @@ import (
 func queryAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Filters for the [offer to rent](../guides/picking-offers.md): the first available one in " +
-			"`order` that has room for `disk_gb` and costs at most `max_price_kop_h`. `{}` accepts any offer. Exactly one of " +
-			"`offer_id` and `offer_query` is required. A later change forces a new resource to be created if `replace_on` " +
+		MarkdownDescription: "Filters for the offer to rent: the first available one in `order` that has room for " +
+			"`disk_gb` and costs at most `max_price_kop_h`. `{}` accepts [any offer](../guides/picking-offers.md). Exactly one " +
+			"of `offer_id` and `offer_query` is required. A later change forces a new resource to be created if `replace_on` " +
 			"contains `offer_query`, or if the instance does not meet the changed `gpu`, `num_gpus`, `min_gpus`, " +
 			"`min_vram_gb` or `country`, nor one of `fallback_queries`. Any other change has no effect and causes a warning.",
 		Attributes: tfinstance.QueryArguments(),
@@ -31,8 +31,8 @@ func queryAttribute() schema.SingleNestedAttribute {
 func fallbackQueriesAttribute() schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "[Queries to try](../guides/getting-capacity.md), in this order, when no offer of " +
-			"`offer_query` can be rented. Must not be empty. Requires `offer_query`. A later change only updates the state.",
+		MarkdownDescription: "Queries to try, in this order, when no offer of `offer_query` can be rented. Must not be " +
+			"empty. Requires `offer_query`. A later change only updates the state.",
 		NestedObject: schema.NestedAttributeObject{Attributes: tfinstance.QueryArguments()},
 		Validators: []validator.List{
 			listvalidator.SizeAtLeast(1), listvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),

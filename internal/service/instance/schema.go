@@ -54,9 +54,9 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		"fallback_queries": fallbackQueriesAttribute(),
 		argWaitForOffer: schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that a creation [waits for a matching offer](../guides/getting-capacity.md), " +
-				"as a Go duration such as `45m`. Must be above zero. Requires `offer_query`. By default, a creation without a " +
-				"matching offer fails at once.",
+			MarkdownDescription: "Maximum time that a creation waits for a matching offer, as a Go duration such as `45m`. " +
+				"Must be above zero. Requires `offer_query`. By default, a creation without a matching offer " +
+				"[fails at once](../guides/getting-capacity.md).",
 			Validators: []validator.String{
 				tfkit.Duration(), stringvalidator.AlsoRequires(path.MatchRoot(argOfferQuery)),
 			},
