@@ -37,7 +37,7 @@ var constraints = []constraint{
 	{`^All values in the (set|map|list) must be configured`, "", ""},
 	{`^must be two capital letters`, "in upper case", "in upper case"},
 	{
-		`^must consist of the letters a to z and A to Z(, digits, dots, underscores and hyphens, and must begin with a letter)`,
+		`^must consist of the letters a to z and A to Z(, digits, dots, underscores and hyphens, and must begin with)`,
 		"ASCII letters$1", "ASCII letters",
 	},
 	{`also these are set: "\[(\w+)\]"`, "Requires `$1`.", "Requires `"},

@@ -46,7 +46,9 @@ output "other_ssh_config" {
 }
 
 output "price" {
-  value = provider::gpurent::format_rub(gpurent_instance.worker[0].price.running_kop_h + data.gpurent_balance.now.balance_kop)
+  value = provider::gpurent::format_rub(
+    gpurent_instance.worker[0].price.running_kop_h + data.gpurent_balance.now.balance_kop
+  )
 }
 
 output "fingerprint" {
@@ -63,7 +65,7 @@ run "plan" {
 
 run "apply" {
   assert {
-    condition     = length(regexall("(?m)^# worker-", output.ssh_config)) == 2 && startswith(output.other_ssh_config, "#")
+    condition     = length(regexall("# worker-", output.ssh_config)) == 2 && startswith(output.other_ssh_config, "#")
     error_message = output.ssh_config
   }
 }

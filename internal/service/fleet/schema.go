@@ -125,8 +125,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		},
 		"wait_for_offer": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Maximum time that an apply waits for missing offers, as a Go duration such as `45m`. Must be " +
-				"above zero. By default, it [does not wait](../guides/getting-capacity.md).",
+			MarkdownDescription: "Maximum time that an apply waits for missing offers, as a Go duration such as `45m`. Must " +
+				"be above zero. By default, it [does not wait](../guides/getting-capacity.md).",
 			Validators: []validator.String{tfkit.Duration()},
 		},
 		"timeouts": tfinstance.Timeouts(ctx, "`30m`, plus one second for each member, plus `wait_for_offer`",

@@ -29,7 +29,8 @@ func NewSSHConfig() function.Function {
 				function.StringParameter{
 					Name: "host_alias",
 					MarkdownDescription: "Alias of the host in the SSH configuration file. Must consist of the letters a to z and A " +
-						"to Z, digits, `.`, `_` and `-`, and must not begin with `-`. The name of an instance can contain other characters.",
+						"to Z, digits, `.`, `_` and `-`, and must not begin with `-`. The name of an instance can contain " +
+						"other characters.",
 				},
 				function.DynamicParameter{
 					Name: "ssh", AllowNullValue: true,

@@ -49,7 +49,8 @@ func objectOf(attributes map[string]attr.Value) types.Object {
 
 func loginObject(host string, port int64, user string) types.Object {
 	return objectOf(map[string]attr.Value{
-		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)), "user": types.StringValue(user),
+		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)),
+		"user":    types.StringValue(user),
 		"command": types.StringNull(),
 	})
 }

@@ -35,11 +35,11 @@ func (l *instanceList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the instances of the account except destroyed ones, whether or not Terraform " +
-			"manages them. Requires the scope `instances:read`." + tfkit.AboutLimit +
-			"\n\nIt contains the members of fleets. To leave out those of the fleets `train` and `serve`, write " +
-			"`config { " + argExcludeFleets + " = [\"train\", \"serve\"] }` in the list block. That compares names only: it " +
+			"manages them. Requires the scope `instances:read`.\n\nThe members of fleets are in the list. To leave out " +
+			"those of the fleets `train` and `serve`, write `config { " + argExcludeFleets + " = [\"train\", " +
+			"\"serve\"] }` in the list block. That compares names only: it " +
 			"leaves out each instance with the name of the fleet, a hyphen and a number without leading zeros, such as " +
-			"`train-0`, whoever created it, and `train-1-0` is a member of `train-1`.",
+			"`train-0`, whoever created it. By its name, `train-1-0` is a member of `train-1`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			argExcludeFleets: schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,

@@ -29,12 +29,13 @@ func TestAccInstanceList_excludeFleets(t *testing.T) {
 	w := env.Workspace(env.Provider())
 	names := []string{"train-0", "Train-12", "train-1-0", "train-01", "train-", "trainer-0", "serve-0", ""}
 	ids := createInstances(env, names...)
-	all, excluding := "list \"gpurent_instance\" \"all\" {\n  provider = gpurent\n  %s\n}\n", ""
+	const all = "list \"gpurent_instance\" \"all\" {\n  provider = gpurent\n  %s\n}\n"
 	for excluded, want := range map[string][]string{
 		"": names, "[]": names, `["train"]`: names[2:], `["train", "serve"]`: append(slices.Clone(names[2:6]), ""),
 		`["train-1"]`: slices.Concat(names[:2], names[3:]), `["other"]`: names,
 	} {
-		if excluding = ""; excluded != "" {
+		excluding := ""
+		if excluded != "" {
 			excluding = "config {\n    exclude_fleets = " + excluded + "\n  }"
 		}
 		found, err := w.Query(fmt.Sprintf(all, excluding))

@@ -20,9 +20,9 @@ func queryAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Filters for the offer to rent: the first available one in `order` that has room for " +
-			"`disk_gb` and costs at most `max_price_kop_h`. `{}` accepts [any offer](../guides/picking-offers.md). Exactly one " +
-			"of `offer_id` and `offer_query` is required. A later change forces a new resource to be created if `replace_on` " +
-			"contains `offer_query`, or if the instance does not meet the changed `gpu`, `num_gpus`, `min_gpus`, " +
+			"`disk_gb` and costs at most `max_price_kop_h`. `{}` accepts [any offer](../guides/picking-offers.md). Exactly " +
+			"one of `offer_id` and `offer_query` is required. A later change forces a new resource to be created if " +
+			"`replace_on` contains `offer_query`, or if the instance does not meet the changed `gpu`, `num_gpus`, `min_gpus`, " +
 			"`min_vram_gb` or `country`, nor one of `fallback_queries`. Any other change has no effect and causes a warning.",
 		Attributes: tfinstance.QueryArguments(),
 	}
