@@ -39,7 +39,7 @@ func (l *instanceList) ListResourceConfigSchema(
 			"those of the fleets `train` and `serve`, write `config { " + argExcludeFleets + " = [\"train\", " +
 			"\"serve\"] }` in the list block. That compares names only: it " +
 			"leaves out each instance with the name of the fleet, a hyphen and a number without leading zeros, such as " +
-			"`train-0`, whoever created it. By its name, `train-1-0` is a member of `train-1`." + tfkit.AboutLimit,
+			"`train-0`, even if no fleet created it. By its name, `train-1-0` is a member of `train-1`." + tfkit.AboutLimit,
 		Attributes: map[string]schema.Attribute{
 			argExcludeFleets: schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,
