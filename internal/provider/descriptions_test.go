@@ -81,10 +81,20 @@ func checkBlock(t *testing.T, name string, block *tfprotov6.SchemaBlock) {
 	checkAttributes(t, name, block.Attributes)
 }
 
+// bridgedName is a name as bridges to other tools convert it: without underscores, and in the singular or plural.
+func bridgedName(name string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(name, "_", ""), "s")
+}
+
 func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
 	t.Helper()
+	siblings := map[string]string{"urn": "a property of each object in Pulumi"}
 	for _, a := range attributes {
 		full := name + "." + a.Name
+		if other := siblings[bridgedName(a.Name)]; other != "" {
+			t.Errorf("%s has the same name as %s in bridges such as Pulumi and CDK Terrain", full, other)
+		}
+		siblings[bridgedName(a.Name)] = a.Name
 		checkDescription(t, full, a.Name, a.Description)
 		if a.NestedType != nil {
 			checkAttributes(t, full, a.NestedType.Attributes)
