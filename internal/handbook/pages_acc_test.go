@@ -34,6 +34,7 @@ var guides = map[string]service{
 	"teams.md":                 {},
 	"migrating-by-import.md":   {},
 	"platforms.md":             {},
+	"bridges.md":               {},
 	"upgrade.md":               {},
 	"fix-it-now.md":            {},
 	"command-line.md":          {},
