@@ -9,7 +9,7 @@ type Object struct {
 	Token string
 	// Fleet is the id of a fleet. A single instance has none.
 	Fleet string
-	// Use is how this process met the instance. Only Owners sets it.
+	// Use is how this process met the instance. A caller of Read sets it, else only Owners.
 	Use Use
 	// Destroyed: the API has accepted the destruction of the instance. Only Manager sets it.
 	Destroyed bool
@@ -20,9 +20,11 @@ type Use int
 
 // The values of Use.
 const (
-	// Read: the object was read. That is no claim, because it may be a get of Pulumi beside the resource that manages the
-	// instance. A creation does not take the instance.
-	Read Use = iota
+	// Imported: the object was imported and read. That is no claim, because it may be a get of Pulumi beside the resource
+	// that manages the instance. A creation does not take the instance.
+	Imported Use = iota
+	// Read: the object of a state was read. That is no claim, either.
+	Read
 	// Created: a creation rented the instance.
 	Created
 	// Taken: a creation has taken the instance, which existed, under a chosen key. Another object may have it.
@@ -38,14 +40,16 @@ type Owners struct {
 	objects map[string]Object // by instance id
 }
 
-// Read records that an object was read, unless another one has the instance.
-func (o *Owners) Read(id string, object Object) {
+// Read records that an object was read. It returns another object and false if both are in a state with the instance.
+func (o *Owners) Read(id string, object Object) (other Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, found := o.objects[id]; !found {
-		object.Use = Read
+	owner, found := o.objects[id]
+	if !found || owner.Use == Imported {
 		o.set(id, object)
+		return object, true
 	}
+	return owner, object.Use == Imported || owner.Token == object.Token || owner.Token == ""
 }
 
 // Claim records that an object with an instance is planned or deleted. If another object has the instance, Claim

@@ -13,10 +13,26 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Read records that a read object has instances: one, or the members of a fleet.
-func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids ...string) {
+// Read records that an object of a state was read with its instances: one, or the members of a fleet. A second object
+// is only a warning, because a read must not fail for a get of Pulumi beside the resource that manages the instance. It
+// is the only diagnostic for a tainted object, of which Terraform passes nothing to the plan of its replacement.
+func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Diagnostics, ids ...string) {
+	self := lifecycle.Object{Token: object.Token, Fleet: fleetID, Use: lifecycle.Read}
 	for _, id := range ids {
-		meta.Owners.Read(id, lifecycle.Object{Token: object.Token, Fleet: fleetID})
+		if other, ok := meta.Owners.Read(id, self); !ok {
+			tfkit.AddWarning(diags, tfkit.Textf("Instance %s may be in the state twice", id),
+				"This run has read "+objectText(other)+" with the same instance. If one of the two is tainted, an apply "+
+					"destroys the instance of the other. Run `terraform state rm ADDRESS` for the one that must not have it, "+
+					"which keeps the instance.")
+			return
+		}
+	}
+}
+
+// ReadImported records that an object was read that was just imported.
+func ReadImported(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids ...string) {
+	for _, id := range ids {
+		meta.Owners.Read(id, lifecycle.Object{Token: object.Token, Fleet: fleetID, Use: lifecycle.Imported})
 	}
 }
 

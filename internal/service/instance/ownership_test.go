@@ -104,7 +104,8 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 			tf = newProvider(t, env, nil)
 			for range 2 {
 				expectDiags(t, "a refresh of one object", tf.refresh(pair[0]))
-				expectDiags(t, "a refresh of the other", tf.refresh(pair[1]))
+				expectDiags(t, "a refresh of the other", tf.refresh(pair[1]),
+					"Instance "+first.id()+" may be in the state twice", "If one of the two is tainted")
 				expectDiags(t, "the plan of one object", tf.plan(pair[0], config).diags)
 			}
 			expectDiags(t, "the plan of the other: "+name, tf.plan(pair[1], change).diags, want...)

@@ -127,9 +127,11 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	tfinstance.Read(r.Meta, object, "", id)
 	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
+		tfinstance.ReadImported(r.Meta, object, "", id)
 		inst = r.Meta.Client.ReadOmitted(ctx, inst)
+	} else {
+		tfinstance.Read(r.Meta, object, "", &resp.Diagnostics, id)
 	}
 	now := fromAPI(state, inst)
 	completeImport(ctx, &now)
