@@ -2,7 +2,7 @@
 # fails if the job fails. run.sh applies, downloads the result and destroys.
 
 terraform {
-  required_version = ">= 1.2" # for postcondition
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

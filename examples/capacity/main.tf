@@ -2,7 +2,7 @@
 # starts when both servers are ready for it.
 
 terraform {
-  required_version = ">= 1.4"
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

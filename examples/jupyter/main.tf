@@ -2,7 +2,7 @@
 # stops and starts the server.
 
 terraform {
-  required_version = ">= 1.0"
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -1,7 +1,7 @@
 # A language model with the API of OpenAI on a rented GPU: vLLM, from your template.
 
 terraform {
-  required_version = ">= 1.0"
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

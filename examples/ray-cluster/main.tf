@@ -2,7 +2,7 @@
 # network. The head provides one over SSH, and join.sh authorizes the workers.
 
 terraform {
-  required_version = ">= 1.0"
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -1,7 +1,7 @@
 # One GPU server from the cheapest matching offer under a price cap.
 
 terraform {
-  required_version = ">= 1.0"
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -3,7 +3,7 @@
 # as its price is within the cap.
 
 terraform {
-  required_version = ">= 1.5" # for the check block
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -2,7 +2,7 @@
 # servers, and an API key for the pipeline that manages them.
 
 terraform {
-  required_version = ">= 1.5" # for the check block
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -1,7 +1,7 @@
 # The root configuration that the pipelines apply. Replace it with your own.
 
 terraform {
-  required_version = ">= 1.6" # same as the module
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -3,7 +3,7 @@
 # creation.
 
 terraform {
-  required_version = ">= 1.5" # for plantimestamp
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// simulatorGuides are the pages that TestSimulatorGuide_Commands follows.
+// simulatorGuides are the pages that TestSimulatorGuides_Commands follows.
 var simulatorGuides = []string{"simulator.md", "simulator-control-api.md"}
 
 // Tests run every snippet of the documentation. Tests of this package follow the guides and the index page. Other

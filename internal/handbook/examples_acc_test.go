@@ -79,6 +79,9 @@ func TestExamples_QuoteMessages(t *testing.T) {
 // destroys matches the snippet that destroys what a README has created.
 var destroys = regexp.MustCompile(`^(terraform|\./run\.sh) destroy`)
 
+// reachable makes servers that answer.
+func reachable(c *simulator.Config) { c.Reachable = true }
+
 // Each example works as its README describes, and leaves nothing behind.
 func TestAccExamples(t *testing.T) {
 	setup := newCLISetup(t)

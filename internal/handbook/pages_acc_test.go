@@ -7,60 +7,47 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// service are the options of the simulator that is the service of a guide.
-type service []acctest.Option
-
-// guides are the pages that are followed with a CLI. The reader of a page without options is a new user: without the
-// address and key of a service, so that the page has to say how to get them.
-var guides = map[string]service{
-	"getting-started.md":       nil,
-	"authentication.md":        nil,
-	"try-without-spending.md":  nil,
-	"use-the-servers.md":       {},
-	"secrets.md":               {},
-	"picking-offers.md":        {},
-	"interruptible-servers.md": {},
-	"cost-control.md":          {},
-	"crash-safe-pipelines.md":  {slowBoot},
-	"getting-capacity.md":      {slowBoot, reachable},
-	"fleets.md":                {slowBoot},
-	"teams.md":                 {},
-	"migrating-by-import.md":   {},
-	"platforms.md":             {},
-	"bridges.md":               {},
-	"upgrade.md":               {},
-	"fix-it-now.md":            {},
-	"command-line.md":          {},
+// guides are the pages that are followed with a CLI. The value is whether the reader already uses a service. Any other
+// page is for new users, and has to say how to get its address and a key.
+var guides = map[string]bool{
+	"getting-started.md":       false,
+	"authentication.md":        false,
+	"try-without-spending.md":  false,
+	"use-the-servers.md":       false,
+	"secrets.md":               false,
+	"picking-offers.md":        false,
+	"interruptible-servers.md": false,
+	"cost-control.md":          false,
+	"crash-safe-pipelines.md":  false,
+	"getting-capacity.md":      false,
+	"fleets.md":                false,
+	"teams.md":                 false,
+	"migrating-by-import.md":   false,
+	"platforms.md":             false,
+	"bridges.md":               false,
+	"command-line.md":          false,
+	"upgrade.md":               true,
+	"fix-it-now.md":            true,
 }
-
-// slowBoot makes servers boot in 1.5 seconds of real time, slowly enough to interrupt an apply.
-func slowBoot(c *simulator.Config) {
-	c.Clock, c.Step, c.TimeScale, c.Boot = simulator.ClockReal, 0, 60, 90*time.Second
-}
-
-// reachable makes servers that answer.
-func reachable(c *simulator.Config) { c.Reachable = true }
 
 // The commands of the pages work, and print what the pages show.
 func TestAccPages(t *testing.T) {
 	setup := newCLISetup(t)
 	pages := map[string]func(*testing.T){
-		"index.md":  func(t *testing.T) { setup.follow(t, indexPage(t), nil) },
+		"index.md":  func(t *testing.T) { setup.follow(t, indexPage(t), true) },
 		"README.md": func(t *testing.T) { followReadme(t, setup) },
 	}
-	for name, options := range guides {
-		pages[name] = func(t *testing.T) { setup.follow(t, readGuide(t, name), options) }
+	for name, usesService := range guides {
+		pages[name] = func(t *testing.T) { setup.follow(t, readGuide(t, name), usesService) }
 	}
 	for name, follow := range pages {
 		t.Run(name, func(t *testing.T) {
-			if name != "index.md" {
+			if name != "index.md" && name != "getting-started.md" {
 				acctest.FirstCLIOnly(t)
 			}
 			t.Parallel()
@@ -69,27 +56,15 @@ func TestAccPages(t *testing.T) {
 	}
 }
 
-// terraformLink begins the link in pages whose examples need the file terraform.tf of getting-started.md.
-const terraformLink = "[`terraform.tf`](getting-started.md#"
-
 // follow follows a page in an empty folder, with the script that a reader of try-without-spending.md copies to it.
-func (setup *cliSetup) follow(t *testing.T, page string, options service) {
+func (setup *cliSetup) follow(t *testing.T, page string, usesService bool) {
 	t.Helper()
 	folder := t.TempDir()
 	write(t, textOf(t, example(tryExample, withSimulator)), folder, withSimulator)
 	r := reader{cli: setup.cli, folder: folder, fast: true, services: realServices(t, page)}
-	if strings.Contains(page, terraformLink) {
-		for _, b := range parseSnippets(t, readGuide(t, "getting-started.md")) {
-			if strings.HasPrefix(b.text, "# terraform.tf\n") {
-				r.terraformFile = b.text
-				write(t, b.text, folder, "terraform.tf")
-			}
-		}
-	}
 	variables := confirmed()
-	if options != nil {
-		// Guides show exact responses.
-		running := acctest.Start(t, append(options, acctest.WithoutQuirks("all"))...)
+	if usesService {
+		running := acctest.Start(t)
 		variables["GPURENT_BASE_URL"], variables["GPURENT_API_KEY"] = running.BaseURL, running.APIKey
 		variables["GPURENT_CONTROL_URL"] = running.ControlURL
 	}
@@ -144,13 +119,14 @@ func followReadme(t *testing.T, setup *cliSetup) {
 }
 
 // The commands of the pages about the simulator work. They need no CLI.
-func TestSimulatorGuide_Commands(t *testing.T) {
+func TestSimulatorGuides_Commands(t *testing.T) {
 	text := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asBinary, os.Args[0])
 	setup := &cliSetup{program: write(t, text, t.TempDir(), "terraform-provider-gpurent")}
-	r := reader{folder: t.TempDir(), env: setup.environ("", nil)}
-	page := "" // the second guide continues from the first steps of the first one
 	for _, guide := range simulatorGuides {
-		page += readGuide(t, guide)
+		t.Run(guide, func(t *testing.T) {
+			t.Parallel()
+			r := reader{folder: t.TempDir(), env: setup.environ("", nil)}
+			r.follow(t, parseSnippets(t, readGuide(t, guide)))
+		})
 	}
-	r.follow(t, parseSnippets(t, page))
 }

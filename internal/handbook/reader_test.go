@@ -24,8 +24,6 @@ type reader struct {
 	services map[string]string
 	// fast adds a file to each root module that polls without pauses.
 	fast bool
-	// terraformFile is the file that the beginning of a guide refers to, and "" for a page with its own.
-	terraformFile string
 	// outputs is the folder of the output of the snippets.
 	outputs string
 	// addresses maps the addresses of simulators in the page to free ones.
@@ -180,9 +178,6 @@ func (r *reader) save(t *testing.T, name string, b snippet) {
 	if folder := filepath.Dir(name); filepath.Base(name) == "main.tf" && !strings.HasPrefix(name, "modules/") {
 		if r.fast {
 			files[filepath.Join(folder, "test_override.tf")] = fastPolling
-		}
-		if r.terraformFile != "" {
-			files[filepath.Join(folder, "terraform.tf")] = r.terraformFile
 		}
 	}
 	for name, text := range files {

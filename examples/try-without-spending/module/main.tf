@@ -2,7 +2,7 @@
 # has no provider block, so that the calling configuration sets the address of the API.
 
 terraform {
-  required_version = ">= 1.6" # for terraform test and tofu test
+  required_version = ">= 1.11"
 
   required_providers {
     gpurent = {

@@ -9,7 +9,7 @@ api() {
 
 # control METHOD PATH [BODY]: a request to the simulator's control API.
 control() {
-  curl -fsS -o /dev/null -X "$1" -H 'Content-Type: application/json' ${3:+-d "$3"} "$GPURENT_CONTROL_URL/$2"
+  curl -fsS -o /dev/null -X "$1" -H 'Content-Type: application/json' ${3:+-d "$3"} "${GPURENT_BASE_URL%/api/v1}/control/$2"
 }
 
 # replace FILE BEFORE AFTER: replaces the lines of the file BEFORE in a file by those of the file AFTER.
