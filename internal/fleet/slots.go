@@ -64,7 +64,7 @@ func (w slotContext) replace(
 			return rented, result
 		}
 	}
-	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, offers[0].KopH, func() (billed string, err error) {
+	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, offers[0].KopH, func(ctx context.Context) (billed string, err error) {
 		if err := cmp.Or(ctx.Err(), search.Err()); err != nil {
 			return "", err
 		}

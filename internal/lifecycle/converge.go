@@ -222,6 +222,9 @@ func (c *converger) send(
 ) error {
 	before := *inst
 	response, err := post(ctx, inst.ID)
+	if _, sent := errors.AsType[*rental.Error](err); err != nil && !sent {
+		return err // a limit does not allow the start any more
+	}
 	switch {
 	case err == nil:
 		*inst = response

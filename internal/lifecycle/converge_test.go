@@ -297,7 +297,7 @@ func TestConverge_StartCounts(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		refused := func() (string, error) { return "", nil }
+		refused := func(context.Context) (string, error) { return "", nil }
 		if err := m.Account.Spend(ctx, "", 2000-1010, refused); err != nil {
 			t.Error(err)
 		}

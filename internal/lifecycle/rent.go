@@ -44,7 +44,7 @@ func (m *Manager) Rent(ctx context.Context, order Order, offer Candidate) (Rente
 	for changes, destroyed := 0, 0; ; {
 		var rented Rented
 		var use keyUse
-		err := m.Account.Spend(ctx, order.Replaces, offer.KopH, func() (billed string, err error) {
+		err := m.Account.Spend(ctx, order.Replaces, offer.KopH, func(ctx context.Context) (billed string, err error) {
 			rented, use, err = c.request(ctx, &offer)
 			if unknown, ok := errors.AsType[OutcomeUnknown](err); ok {
 				return unknown.Key, err // it may be rented
@@ -141,6 +141,7 @@ func (c *creation) request(ctx context.Context, offer *Candidate) (Rented, keyUs
 		pause, again := attempts.next(err)
 		c.responseLost = c.responseLost || attempts.responseLost != nil && offer != nil
 		if again && backoff.Sleep(ctx, pause) == nil {
+			ctx = rental.BeforeSend(ctx, nil) // the instance may be rented
 			continue
 		}
 		switch {

@@ -354,7 +354,7 @@ func TestRent_BurnLimit(t *testing.T) {
 					t.Errorf("%s, sent %v", rented.ID, api.Sent)
 				}
 				began := time.Now()
-				err = m.Account.Spend(t.Context(), "", 51, func() (string, error) { return "", nil })
+				err = m.Account.Spend(t.Context(), "", 51, func(context.Context) (string, error) { return "", nil })
 				if took := time.Since(began); errorName(err) != test.next || took > test.waits {
 					t.Errorf("another one: %v after %s", err, took)
 				}
@@ -548,7 +548,7 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		err = m.Account.Spend(ctx, "", 51, func() (string, error) { return "", nil })
+		err = m.Account.Spend(ctx, "", 51, func(context.Context) (string, error) { return "", nil })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("another one: %v", err)
 		}

@@ -40,7 +40,7 @@ func (c *converger) start(ctx context.Context, inst *rental.Instance) error {
 		return AboveCap{PriceKopH: price, CapKopH: limit}
 	}
 	kopH, id := inst.StartKopH(bid), inst.ID
-	err = c.manager.Account.Spend(ctx, id, kopH, func() (billed string, err error) {
+	err = c.manager.Account.Spend(ctx, id, kopH, func(ctx context.Context) (billed string, err error) {
 		c.allowedKopH = kopH
 		c.starts++
 		c.readiness = readiness{addresses: c.addresses}
@@ -117,7 +117,7 @@ func (c *converger) spendMore(ctx context.Context, inst rental.Instance) error {
 	if !c.manager.Account.Limited() || price <= c.allowedKopH {
 		return nil
 	}
-	err := c.manager.Account.Spend(ctx, inst.ID, price, func() (string, error) { return inst.ID, nil })
+	err := c.manager.Account.Spend(ctx, inst.ID, price, func(context.Context) (string, error) { return inst.ID, nil })
 	if _, above := errors.AsType[spending.AboveBurnLimit](err); above {
 		return err
 	}

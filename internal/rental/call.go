@@ -59,6 +59,9 @@ type call struct {
 	escapedPath string // below the base URL
 	mask        mask
 
+	// beforeSend is called before an attempt is sent; nil for none. See BeforeSend.
+	beforeSend beforeSend
+
 	// attempt is the number of the current attempt, counted from 1; 0 before the first one begins.
 	attempt int
 
@@ -118,12 +121,16 @@ func (c *Client) do(ctx context.Context, req request, out any) (replay Replay, e
 	current := &call{
 		request: req, client: c, escapedPath: path, mask: newMask(append(textsOf(req.body), c.apiKey)...),
 	}
+	current.setBeforeSend(ctx)
 	ctx = context.WithValue(ctx, callKey{}, current)
 	httpRequest, err := c.newHTTPRequest(ctx, path, req)
 	if err != nil {
 		return NotReplayed, c.requestError(req, err)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
+	if refused, ok := errors.AsType[notAllowed](err); ok {
+		return NotReplayed, refused.error
+	}
 	if err != nil {
 		return NotReplayed, current.networkError(err)
 	}

@@ -32,6 +32,9 @@ func (l *rateLimitLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := l.wait(limiter, req); err != nil {
 		return nil, fmt.Errorf("while waiting for the request limit: %w", err)
 	}
+	if err := l.check(limiter, req); err != nil {
+		return nil, err
+	}
 	sent := time.Now()
 	resp, err := l.next.RoundTrip(req)
 	limiter.done(sent, time.Now(), resp)

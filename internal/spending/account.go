@@ -46,20 +46,27 @@ type reading struct {
 // account costs, and otherwise returns AboveBurnLimit. id is the instance that is started, or that the new one
 // replaces: only a rise of its price counts. Without an id, the price is that of another instance. The request returns
 // the id of the instance that is or may be billed, even with an error, which Spend returns. Until then, its price is
-// reserved.
+// reserved. A write that the request sends with its context is compared again right before it is sent, because it may
+// have waited for the request limit.
 //
 // A refusal must be certain: while other requests are in flight, or the API may lag, Spend reads the account again, for
 // as long as an accepted change may be missing.
-func (a *Account) Spend(ctx context.Context, id string, kopH int64, request func() (id string, err error)) error {
+func (a *Account) Spend(
+	ctx context.Context, id string, kopH int64, request func(context.Context) (id string, err error),
+) error {
 	if !a.Limited() {
-		_, err := request()
+		_, err := request(ctx)
 		return err
 	}
 	reserved, err := a.reserve(ctx, id, kopH)
 	if err != nil {
 		return err
 	}
-	billed, err := request()
+	billed, err := request(rental.BeforeSend(ctx, func(ctx context.Context) (err error) {
+		a.ledger.settle(reserved, "")
+		reserved, err = a.reserve(ctx, id, kopH)
+		return err
+	}))
 	a.ledger.settle(reserved, billed)
 	return err
 }

@@ -1,6 +1,7 @@
 package spending
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,6 +23,7 @@ type fakeAccount struct {
 	burn      int64
 	instances []rental.Instance
 	readings  int
+	writes    int
 	pause     time.Duration // on the way of each response
 }
 
@@ -30,6 +32,9 @@ func (f *fakeAccount) RoundTrip(req *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
+	case req.Method != http.MethodGet:
+		f.writes++
+		return rentaltest.JSONResponse(req, http.StatusConflict, rentaltest.Failure(http.StatusConflict))
 	case !strings.HasSuffix(req.URL.Path, "/balance"):
 		list := append([]rental.Instance{}, f.instances...)
 		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": list, "next_cursor": nil})
@@ -67,7 +72,9 @@ func inBubble(t *testing.T, limit int64, test func(*testing.T, *fakeAccount, *Ac
 }
 
 // bills is a request that rents or starts an instance; nothing without an id.
-func bills(id string) func() (string, error) { return func() (string, error) { return id, nil } }
+func bills(id string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return id, nil }
+}
 
 // rent rents a new instance.
 func rent(t *testing.T, account *Account, id string, kopH int64) error {
@@ -343,7 +350,7 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 				began := time.Now()
 				first := make(chan error)
 				go func() {
-					first <- account.Spend(t.Context(), "", 50, func() (string, error) {
+					first <- account.Spend(t.Context(), "", 50, func(context.Context) (string, error) {
 						api.set(50, running("first", 50))
 						time.Sleep(test.lasts)
 						api.set(test.burn, running("first", test.burn))
@@ -363,6 +370,26 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 	}
 }
 
+// A rental that waits for the request limit is compared again before it is sent: others may have rented meanwhile.
+func TestAccount_ComparesAgainBeforeTheRequestIsSent(t *testing.T) {
+	for others, want := range map[int64]string{50: "", 51: "AboveBurnLimit"} {
+		inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
+			err := account.Spend(t.Context(), "", 50, func(ctx context.Context) (string, error) {
+				time.Sleep(time.Minute)
+				api.set(others, running("other", others))
+				_, err := account.client.StartInstance(ctx, "new")
+				return "", err
+			})
+			if sent := api.writes > 0; errorName(err) != want && want != "" || sent != (want == "") {
+				t.Errorf("others cost %d: %v, %d writes", others, err, api.writes)
+			}
+			if err := rent(t, account, "next", 100-others); err != nil {
+				t.Errorf("the price stays reserved: %v", err)
+			}
+		})
+	}
+}
+
 // Requests that the limit allows together do not wait for each other.
 func TestAccount_RequestsAreConcurrent(t *testing.T) {
 	inBubble(t, 200, func(t *testing.T, _ *fakeAccount, account *Account) {
@@ -370,7 +397,7 @@ func TestAccount_RequestsAreConcurrent(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 200 {
 			all.Go(func() {
-				err := account.Spend(t.Context(), "", 1, func() (string, error) {
+				err := account.Spend(t.Context(), "", 1, func(context.Context) (string, error) {
 					time.Sleep(time.Minute)
 					return fmt.Sprint(n), nil
 				})
@@ -393,7 +420,7 @@ func TestAccount_Replacement(t *testing.T) {
 		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("an expensive one: %v", err)
 		}
-		err := account.Spend(t.Context(), "old", 90, func() (string, error) {
+		err := account.Spend(t.Context(), "old", 90, func(context.Context) (string, error) {
 			account.Destroyed("old")
 			if _, _, err := account.ledger.reserve(reading{}, "", 11); errorName(err) != "AboveBurnLimit" {
 				t.Errorf("another one took its place: %v", err)
@@ -416,7 +443,7 @@ func TestAccount_SpendInSpend(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.set(90, running("old", 80), running("other", 10))
 		began := time.Now()
-		err := account.Spend(t.Context(), "old", 80, func() (string, error) {
+		err := account.Spend(t.Context(), "old", 80, func(context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(10, running("other", 10))
 			if err := account.Spend(t.Context(), "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
@@ -451,7 +478,7 @@ func TestAccount_Unreadable(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.status = http.StatusForbidden
 		for _, id := range []string{"", "a"} {
-			err := account.Spend(t.Context(), id, 1, func() (string, error) {
+			err := account.Spend(t.Context(), id, 1, func(context.Context) (string, error) {
 				t.Error("requested")
 				return "", nil
 			})

@@ -159,7 +159,7 @@ func (w *randomAccount) try(t *testing.T, account *Account, id string, inst *ran
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	requested := false
-	err := account.Spend(ctx, started, kopH, func() (string, error) {
+	err := account.Spend(ctx, started, kopH, func(context.Context) (string, error) {
 		requested = true
 		return w.request(t, id, inst, kopH), nil
 	})
