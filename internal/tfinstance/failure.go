@@ -98,9 +98,10 @@ func describeOffer(err error, _ rental.Instance) (f Failure, ok bool) {
 		}
 	case market.NoOffer:
 		f = Failure{Argument: "offer_query", Summary: "No matching offer could be rented", Advice: WidenQuery}
-		f.Advice += " To wait for an offer, set wait_for_offer."
 		f.Reason = OffersText(e.Counts)
-		if e.Waited > 0 {
+		if e.Waited == 0 {
+			f.Advice += " To wait for an offer, set wait_for_offer."
+		} else {
 			f.Reason = tfkit.Textf("The creation waited %s for an offer. ", e.Waited.Round(time.Second)) + f.Reason
 		}
 		if e.Last != nil {
@@ -152,10 +153,11 @@ func refusedAdvice(e lifecycle.OfferRefused) tfkit.Text {
 
 // OffersText describes why there are fewer offers than needed.
 func OffersText(counts market.Counts) tfkit.Text {
-	text := tfkit.Textf("Offers needed: %d. Available: %d. Matching: %d", counts.Needed, counts.Found, counts.Matching)
+	text := tfkit.Textf("Offers needed: %d. Matching the query: %d", counts.Needed, counts.Matching)
 	if counts.Taken > 0 {
 		text += tfkit.Textf(", of which other resources of this run use, or the API has just refused, %d", counts.Taken)
 	}
+	text += tfkit.Textf(". Usable: %d", counts.Found)
 	if counts.Split {
 		text += ". More offers match, but not with the same values of the arguments in same"
 	}

@@ -46,7 +46,7 @@ func TestAddResult(t *testing.T) {
 		},
 		"too few offers, and min_ready": {
 			err: market.NoOffer{},
-			want: []string{"Warning: Fleet train is not complete", "slot 0: Offers needed: 0. Available: 0. Matching: 0.",
+			want: []string{"Warning: Fleet train is not complete", "slot 0: Offers needed: 0. Matching the query: 0. Usable: 0.",
 				"The next apply continues"},
 		},
 	} {
@@ -90,7 +90,7 @@ func TestAddResult_GroupsSlots(t *testing.T) {
 	new(fleetResource).addResult(t.Context(), &diags, o)
 	all := "slots 8, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29"
 	want := `8 of 30 members are ready, and the fleet costs 1,234.00_₽ per hour (900,820.00_₽ per month):
-  ` + all + `: Offers needed: 0. Available: 0. Matching: 0.
+  ` + all + `: Offers needed: 0. Matching the query: 0. Usable: 0.
   slots 9 (ins_9), 12 (ins_12): Not destroyed, and may be billed: no
 
 min_ready is 30. The fleet is tainted, so the next apply destroys its members: `
