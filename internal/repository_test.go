@@ -91,6 +91,15 @@ func TestMakefile_TestsExist(t *testing.T) {
 	}
 }
 
+// The linker ignores a variable that does not exist. The makefile sets that of a release, to the version of make install.
+func TestMakefile_SetsVersion(t *testing.T) {
+	variable := regexp.MustCompile(`-X (\S+)=`)
+	release := variable.FindStringSubmatch(read(t, ".goreleaser.yml"))
+	if build := variable.FindStringSubmatch(read(t, "GNUmakefile")); !slices.Equal(build, release) {
+		t.Errorf("the makefile sets %q, a release %q", build, release)
+	}
+}
+
 // hasTest reports whether a package, named by its folder, has the test.
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
