@@ -68,7 +68,7 @@ func (s target) listGPUs(ctx context.Context, format string, screen *screen) err
 		return cmp.Or(cmp.Compare(priceOrMax(a.FromKopH), priceOrMax(b.FromKopH)), cmp.Compare(a.Slug, b.Slug))
 	})
 	if format == "table" {
-		_, err = io.WriteString(screen.stdout, gpuTable(models))
+		_, err = io.WriteString(screen.stdout, gpuTable(models, client.BaseURL()))
 		return err
 	}
 	document := gpusDocument{"1.0", client.BaseURL(), append([]rental.GPUModel{}, models...)}
@@ -87,10 +87,10 @@ func priceOrMax(kopH *int64) int64 {
 	return *kopH
 }
 
-// gpuTable returns one line per model.
-func gpuTable(models []rental.GPUModel) string {
+// gpuTable returns one line per model, and the address of the service.
+func gpuTable(models []rental.GPUModel, baseURL string) string {
 	if len(models) == 0 {
-		return "The service has no GPU models.\n"
+		return fmt.Sprintf("The service at %s has no GPU models.\n", baseURL)
 	}
 	price := func(kopH *int64) string {
 		if kopH == nil {
@@ -107,7 +107,7 @@ func gpuTable(models []rental.GPUModel) string {
 			price(m.FromInterruptibleKopH))
 	}
 	_ = table.Flush() // a strings.Builder has no errors
-	text.WriteString("\nPrices of one GPU per hour; \"-\": no offer. " +
-		"In a configuration: offer_query = { gpu = [\"SLUG\"] }\n")
+	fmt.Fprintf(&text, "\nPrices of one GPU per hour at %s; \"-\": no offer. "+
+		"In a configuration: offer_query = { gpu = [\"SLUG\"] }\n", baseURL)
 	return text.String()
 }
