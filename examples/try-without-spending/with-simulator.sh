@@ -44,15 +44,17 @@ finish() {
   trap - EXIT
   trap '' HUP INT TERM PIPE
   set +e # nothing may read the output any more
+  ran=", which ran until then"
   if [ -n "$pid" ]; then
     kill "$pid" 2>/dev/null || : # it may have exited already
     wait "$pid" || {
       echo "$0: the simulator exited unexpectedly with exit code $?" >&2
+      ran=
       [ "$status" -ne 0 ] || status=1
     }
   fi
   if [ "$status" -ne 0 ]; then
-    echo "$0: exit code $status. The simulator's log:" >&2
+    echo "$0: ended with exit code $status. Log of the simulator$ran:" >&2
     cat "$folder/log" >&2
   fi
   rm -rf "$folder"

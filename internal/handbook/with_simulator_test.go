@@ -77,6 +77,9 @@ func TestWithSimulator_RunsAndStops(t *testing.T) {
 				if logged := strings.Contains(output, "simulator is listening"); logged != (test.status != 0) {
 					t.Errorf("the log of the simulator was printed: %t\n%s", logged, output)
 				}
+				if blamed := !strings.Contains(output, "which ran until then"); blamed != (test.status == 0) {
+					t.Errorf("the output blames the simulator: %t\n%s", blamed, output)
+				}
 				expectStopped(t, output, 0)
 			})
 		}
@@ -126,6 +129,9 @@ exit 5
 				t.Errorf("%s: %q: exit %d, want %d", name, test.arguments, status, test.status)
 			}
 			expectWords(t, output, test.want...)
+			if strings.Contains(output, "which ran until then") {
+				t.Errorf("%s: %q: the simulator did not run:\n%s", name, test.arguments, output)
+			}
 		}
 	}
 }
