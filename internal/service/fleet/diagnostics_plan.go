@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
@@ -56,4 +57,25 @@ func (r *fleetResource) addTooFewOffers(
 		text += tfinstance.Explain(ctx, r.Meta, spec.Offers.Queries)
 	}
 	add(diags, path.Root("offer_queries"), tfkit.Textf("Too few offers for fleet %s", spec.Name), text)
+}
+
+// addOthers warns of active instances with names of members that the state does not contain. hasPrefix: the keys of a
+// new fleet are chosen.
+func addOthers(diags *diag.Diagnostics, name string, others []rental.Instance, isNew, hasPrefix bool) {
+	text := tfinstance.UnclaimedText(others, true)
+	switch {
+	case !isNew:
+		text += "If an interrupted apply of this fleet rented them, their keys prove it: the next apply that changes the " +
+			"fleet takes them, and a destroy destroys them. Others stay as they are: see " +
+			"`terraform-provider-gpurent unmanaged`."
+	case hasPrefix:
+		text += "If an interrupted apply created them under this idempotency_prefix within recover_within, the apply takes " +
+			"them. Else the apply fails or creates all members of the fleet, and all are billed. " +
+			tfinstance.ImportAdvice("gpurent_fleet", name)
+	default:
+		text += "The plan takes none of them: it creates all members of the fleet, and all are billed. If an interrupted " +
+			"apply created them, do not apply: destroy them, or import the fleet. " +
+			tfinstance.ImportAdvice("gpurent_fleet", name)
+	}
+	tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name), text)
 }

@@ -62,6 +62,44 @@ func TestOwnership_MemberInTwoObjects(t *testing.T) {
 	}
 }
 
+// Instances have the names of members of a fleet that the plan creates, as after a killed creation. Without a chosen
+// key, the apply takes none of them: the warning advises against it, with an import block.
+func TestPlan_OthersOfNewFleet(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	offer := env.CheapestOffer("rtx_4090", "on_demand")
+	env.Post("instances", `{"offer_id":"`+offer.ID+`","template":"pytorch","disk_gb":60,"name":"train-1"}`)
+	config := map[string]any{
+		"name": "train", "size": int64(2), "template": "pytorch", "disk_gb": int64(60),
+		"offer_queries": []any{map[string]any{"gpu": []any{"rtx_4090"}}},
+	}
+	const block = "  import {\n    to = gpurent_fleet.NAME\n    id = \"train\"\n  }"
+	for name, test := range map[string]struct {
+		prefix any
+		want   []string
+	}{
+		"without a prefix": {nil, []string{"takes none of them", "all are billed", "do not apply", block}},
+		"with a prefix":    {"prod", []string{"within recover_within", "apply takes them", "all are billed", block}},
+	} {
+		p := acctest.Configured(t, map[string]any{
+			"base_url": env.BaseURL, "api_key": env.APIKey, "idempotency_prefix": test.prefix,
+		})
+		_, diags := p.Plan(p.None("gpurent_fleet"), config)
+		var text strings.Builder
+		for _, d := range diags {
+			text.WriteString(d.Summary + "\n" + d.Detail + "\n")
+		}
+		for _, want := range append(test.want, "Instances have the names of members of fleet train", "(train-1)") {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s: no %q in:\n%s", name, want, text.String())
+			}
+		}
+		if strings.Contains(text.String(), "their keys prove it") {
+			t.Errorf("%s: the warning of an existing fleet:\n%s", name, text.String())
+		}
+	}
+}
+
 // expectErrors fails the test unless the summaries of all errors are those.
 func expectErrors(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want ...string) {
 	t.Helper()

@@ -46,7 +46,7 @@ func (r *fleetResource) planDestroy(
 	if !r.Meta.Ready() {
 		return
 	}
-	r.warnOfOthers(ctx, state.Name.ValueString(), members, &resp.Diagnostics)
+	r.warnOfOthers(ctx, state.Name, members, false, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planCreate(
@@ -64,7 +64,9 @@ func (r *fleetResource) planCreate(
 	// Only the plan of a replacement has a private state. The first part of that plan, planUpdate, does not check it if no
 	// argument changes, as with -replace. Terraform reports the warnings of the first part only, and ends after its
 	// errors.
-	r.checkCreate(ctx, plan, private.members(false), &resp.Diagnostics)
+	members := private.members(false)
+	r.warnOfOthers(ctx, plan.Name, members, len(members) == 0, &resp.Diagnostics)
+	r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 }
 
 func (r *fleetResource) planUpdate(
@@ -93,6 +95,7 @@ func (r *fleetResource) planUpdate(
 	if !r.Meta.Ready() {
 		return
 	}
+	r.warnOfOthers(ctx, plan.Name, members, !plan.Name.Equal(state.Name), &resp.Diagnostics)
 	if replaced {
 		r.checkCreate(ctx, plan, members, &resp.Diagnostics)
 		return

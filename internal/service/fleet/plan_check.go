@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
@@ -21,9 +22,6 @@ func isCustom(m model) bool { return m.Template.ValueString() == rental.CustomTe
 func (r *fleetResource) checkCreate(
 	ctx context.Context, plan model, replaced []fleet.Member, diags *diag.Diagnostics,
 ) {
-	if !plan.Name.IsUnknown() {
-		r.warnOfOthers(ctx, plan.Name.ValueString(), replaced, diags)
-	}
 	if plan.Size.IsUnknown() || plan.Size.ValueInt64() > 0 {
 		tfinstance.CheckCreation(ctx, r.Meta, plan.Arguments, len(replaced) > 0, diags)
 	}
@@ -55,7 +53,6 @@ func (u update) stays() []fleet.Member {
 
 // checkUpdate checks the changes of existing members at plan, and warns of them.
 func (r *fleetResource) checkUpdate(ctx context.Context, u update, diags *diag.Diagnostics) {
-	r.warnOfOthers(ctx, u.spec.Name, u.members, diags)
 	if argumentsUnknown(u.plan) {
 		return
 	}
@@ -156,22 +153,22 @@ func (r *fleetResource) checkOffers(
 }
 
 // warnOfOthers warns of active instances that have the names of members of a fleet and are not among them. Only an
-// apply can request their keys.
+// apply can request their keys. Those of a new fleet derive from an id that only its creation makes, unless they are
+// chosen.
 func (r *fleetResource) warnOfOthers(
-	ctx context.Context, name string, members []fleet.Member, diags *diag.Diagnostics,
+	ctx context.Context, name types.String, members []fleet.Member, isNew bool, diags *diag.Diagnostics,
 ) {
+	if name.IsUnknown() {
+		return
+	}
 	named := func(other string) bool {
 		fleetName, _, ok := fleet.ParseMemberName(other)
-		return ok && strings.EqualFold(fleetName, name)
+		return ok && strings.EqualFold(fleetName, name.ValueString())
 	}
 	others, _ := tfinstance.Unclaimed( //nolint:errcheck // what could be read is enough for a warning
 		ctx, r.Meta, named, memberIDs(members)...)
 	if len(others) > 0 {
-		tfkit.AddWarning(diags, tfkit.Textf("Instances have the names of members of fleet %s", name),
-			tfinstance.UnclaimedText(others, true)+
-				"If an interrupted apply of this fleet rented them, their keys prove it: the next "+
-				"apply that changes the fleet takes them, and a destroy destroys them. Others stay as they are: see "+
-				"`terraform-provider-gpurent unmanaged`.")
+		addOthers(diags, name.ValueString(), others, isNew, !r.Meta.IdempotencyPrefix.IsNull())
 	}
 }
 
