@@ -91,7 +91,7 @@ func TestMakefile_TestsExist(t *testing.T) {
 	}
 }
 
-// The linker ignores a variable that does not exist. The makefile sets that of a release, to the version of make install.
+// The linker ignores a variable that does not exist, so that the makefile must set the variable of a release.
 func TestMakefile_SetsVersion(t *testing.T) {
 	variable := regexp.MustCompile(`-X (\S+)=`)
 	release := variable.FindStringSubmatch(read(t, ".goreleaser.yml"))

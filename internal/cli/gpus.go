@@ -107,7 +107,7 @@ func gpuTable(models []rental.GPUModel, baseURL string) string {
 			price(m.FromInterruptibleKopH))
 	}
 	_ = table.Flush() // a strings.Builder has no errors
-	fmt.Fprintf(&text, "\nPrices of one GPU per hour at %s; \"-\": no offer. "+
+	fmt.Fprintf(&text, "\nPrices of one GPU per hour at %s; \"-\": no offer.\n"+
 		"In a configuration: offer_query = { gpu = [\"SLUG\"] }\n", baseURL)
 	return text.String()
 }

@@ -69,7 +69,8 @@ cheap   Cheap   12 GB    41          9.64 ₽           -
 evil    red     80 GB    3           1,234.56 ₽       700.00 ₽
 none    None    8 GB     0           -                -
 
-Prices of one GPU per hour at ` + server.URL + `/api/v1; "-": no offer. In a configuration: offer_query = { gpu = ["SLUG"] }
+Prices of one GPU per hour at ` + server.URL + `/api/v1; "-": no offer.
+In a configuration: offer_query = { gpu = ["SLUG"] }
 `
 	if code != 0 || stderr != warning || table != want {
 		t.Errorf("exit %d, %q\n%s", code, stderr, table)
