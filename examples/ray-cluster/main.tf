@@ -13,7 +13,8 @@ terraform {
 }
 
 provider "gpurent" {
-  poll_interval = var.poll_interval
+  poll_interval      = var.poll_interval
+  idempotency_prefix = "ray-" # different in each state; a later apply recovers servers of a killed one
 }
 
 locals {
@@ -56,11 +57,10 @@ resource "gpurent_template" "worker" {
 # An on-demand server cannot be outbid. Ray tolerates the loss of a worker, but not of the
 # head.
 resource "gpurent_instance" "head" {
-  name            = "ray-head"
-  template        = gpurent_template.head.slug
-  disk_gb         = var.disk_gb
-  ssh_key_ids     = [gpurent_ssh_key.operator.id]
-  idempotency_key = "ray-head" # unique in the account
+  name        = "ray-head"
+  template    = gpurent_template.head.slug
+  disk_gb     = var.disk_gb
+  ssh_key_ids = [gpurent_ssh_key.operator.id]
 
   type            = "on_demand"
   max_price_kop_h = var.max_head_kop_h
