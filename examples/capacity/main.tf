@@ -16,7 +16,7 @@ terraform {
 # from the credentials file, so that the configuration contains no secret.
 provider "gpurent" {
   poll_interval      = var.poll_interval
-  idempotency_prefix = "capacity-" # after a killed apply, an apply within an hour recovers the servers
+  idempotency_prefix = "capacity-" # after a kill, an apply within an hour of the rental recovers the servers
 }
 
 variable "public_key_file" {

@@ -29,7 +29,7 @@ resource "gpurent_template" "llm" {
     VLLM_API_KEY = var.token
   }
 
-  # Runs at every start, in the background. Its output is in the startup log.
+  # Runs at each start, if the service runs onstart again, in the background. Its output is in the startup log.
   onstart = "nohup vllm serve ${var.model} --port 8000 --max-model-len ${var.max_model_len} &"
 
   # A new template is created before the old one is deleted.

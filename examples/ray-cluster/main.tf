@@ -18,7 +18,8 @@ provider "gpurent" {
 }
 
 locals {
-  # Runs at every start of a server, in the background, so that onstart returns.
+  # Runs at each start of a server, if the service runs onstart again: check it once. It
+  # runs in the background, so that onstart returns.
   onstart = {
     for role in ["head", "worker"] : role => join("\n", [
       "{",

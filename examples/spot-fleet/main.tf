@@ -32,11 +32,11 @@ resource "gpurent_ssh_key" "me" {
   public_key = file(var.public_key_file)
 }
 
-# At every start, including the start after an outbid, the server runs resume.sh from its
-# disk. The script resumes the work from the last checkpoint.
+# At each start, also after an outbid, the server runs resume.sh from its disk, if the
+# service runs onstart again: check it once. The script resumes the work from the last checkpoint.
 resource "gpurent_template" "worker" {
   name        = "Spot worker"
-  description = "Runs /workspace/resume.sh at every start"
+  description = "Runs /workspace/resume.sh at each start"
   image       = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
   min_disk_gb = 40 # GB
   onstart     = "test -f /workspace/resume.sh && nohup sh /workspace/resume.sh >>/workspace/resume.log 2>&1 &"

@@ -71,7 +71,7 @@ resource "gpurent_instance" "server" {
   max_price_kop_h = var.max_price_kop_h
 
   # Unique for each server. If an apply is killed before it has saved the server in
-  # the state, an apply within an hour recovers the server with this key.
+  # the state, an apply within an hour of the rental recovers it with this key.
   idempotency_key = "team-${each.key}"
 
   # A stopped server keeps its disk, and only the disk is billed.

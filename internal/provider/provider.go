@@ -119,7 +119,8 @@ func spendingAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Limits of the account, which require the scopes `billing:read` and `instances:read`. A plan " +
-			"compares each resource alone, with the current prices of offers and the whole disk. With `max_burn_kop_h` or " +
+			"compares each resource alone, with the current prices of offers and the whole disk; a start counts with the last " +
+			"price of the server, not with that of a new bid. With `max_burn_kop_h` or " +
 			"`require_funds = \"error\"`, it also fails if the balance cannot be read. The command `cost` " +
 			"shows the sum of a plan.",
 		Attributes: map[string]schema.Attribute{

@@ -48,7 +48,7 @@ func Attributes() map[string]schema.Attribute {
 			MarkdownDescription: "Web interfaces of the template.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"label": tfkit.ComputedString("Label of the interface."),
-				"url":   tfkit.ComputedString("Address of the interface. Null until it is ready."),
+				"url":   tfkit.ComputedString("Address of the interface. Null while it is not ready."),
 			}},
 		},
 		"created_at": tfkit.ComputedString("Time of the creation, RFC 3339 in UTC."),

@@ -76,7 +76,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		"size": schema.Int64Attribute{
 			Required: true,
 			MarkdownDescription: "Number of members. Must be between 0 and 5000. A larger size fills the lowest free slots, " +
-				"a smaller one destroys the members in the highest slots.",
+				"a smaller one drops missing members, then destroys those in the highest slots.",
 			Validators: []validator.Int64{int64validator.Between(0, maxSize)},
 		},
 		"offer_queries": schema.ListNestedAttribute{
@@ -180,7 +180,7 @@ var memberAttributes = []struct {
 	},
 	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null whenever `ssh_host` is null."},
 	{"ssh_user", types.StringType, "User name of the SSH login. Null whenever `ssh_host` is null."},
-	{"url", types.StringType, "Address of the first web page of the template. Null until it is ready, or without one."},
+	{"url", types.StringType, "Address of the first web page of the template. Null while it is not ready, or without one."},
 	{
 		"generation", types.Int64Type, "Number of the instance in the slot, from 1: a replacement increases it. Null " +
 			"after an import.",
