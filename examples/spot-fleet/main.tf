@@ -32,7 +32,7 @@ resource "gpurent_ssh_key" "me" {
   public_key = file(var.public_key_file)
 }
 
-# At each start, also after an outbid, the server runs resume.sh from its disk, if the
+# At each start, even after an outbid, the server runs resume.sh from its disk, if the
 # service runs onstart again: check it once. The script resumes the work from the last checkpoint.
 resource "gpurent_template" "worker" {
   name        = "Spot worker"
