@@ -5,7 +5,7 @@ import "sync"
 // Object identifies an object of a Terraform state that has instances.
 type Object struct {
 	// Token is random and stays the same for the life of the object. Terraform does not pass it to the deletion of a
-	// tainted object, which has none then.
+	// tainted object, and Pulumi to no deletion: then there is none.
 	Token string
 	// Fleet is the id of a fleet. A single instance has none.
 	Fleet string
@@ -53,13 +53,13 @@ func (o *Owners) Read(id string, object Object) (other Object, ok bool) {
 }
 
 // Claim records that an object with an instance is planned or deleted. If another object has the instance, Claim
-// returns that object and false. It does not count if it was only read, or if it is the creation of the object without
-// a token, which may be the same object, tainted.
+// returns that object and false. An object does not count if it was only read. An object without a token is that which
+// was planned or created, unless it has taken the instance.
 func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if owner = o.objects[id]; owner.Use > Read && owner.Token != object.Token {
-		return owner, object.Token == "" && owner.Use == Created
+		return owner, object.Token == "" && owner.Use != Taken
 	}
 	if object.Use = Read; object.Token != "" {
 		object.Use = Planned

@@ -21,9 +21,9 @@ func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Dia
 	for _, id := range ids {
 		if other, ok := meta.Owners.Read(id, self); !ok {
 			tfkit.AddWarning(diags, tfkit.Textf("Instance %s may be in the state twice", id),
-				"This run has read "+objectText(other)+" with the same instance. If one of the two is tainted, an apply "+
-					"destroys the instance of the other. Run `terraform state rm ADDRESS` for the one that must not have it, "+
-					"which keeps the instance.")
+				"This run has read "+objectText(other)+" with the same instance. If both manage it and one of the two is "+
+					"tainted, an apply destroys the instance of the other. Run `terraform state rm ADDRESS` for the one that must "+
+					"not have it, which keeps the instance.")
 			return
 		}
 	}

@@ -109,7 +109,7 @@ func TestAccFleet_allOrNothing(t *testing.T) {
 		resource.TestStep{
 			Config: env.Config(config(8, all)),
 			ExpectError: regexp.MustCompile(`slots\s+0,\s+1.*7:\s+` +
-				`Offers\s+needed:\s+8\.\s+Available:\s+7\.`),
+				`Offers\s+needed:\s+8\.\s+Matching\s+the\s+query:\s+7\.`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
