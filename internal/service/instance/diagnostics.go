@@ -38,9 +38,10 @@ func addRented(diags *diag.Diagnostics, rented lifecycle.Rented) {
 	case rented.Recovered:
 		tfkit.AddWarning(diags, tfkit.Textf("Recovered instance %s", rented.ID), tfkit.Textf(
 			"It was %s under the key of this resource, most likely by an interrupted apply, and costs %s. No other one was "+
-				"created.\n\nIf another state or resource has it, both would change and destroy it: run `terraform state rm "+
-				"ADDRESS` here now, and set another idempotency_key. With create_before_destroy, nothing was replaced: keep it, "+
-				"and change the key for a replacement.",
+				"created, and a warning that an instance already has this name is about this one.\n\nIf another state or "+
+				"resource has it, both would change and destroy it: run `terraform state rm ADDRESS` here now, and set another "+
+				"idempotency_key. With create_before_destroy, nothing was replaced: keep it, and change the key for a "+
+				"replacement.",
 			tfinstance.CreatedText(rented.Instance), tfkit.PerHour(rented.BurnKopH())))
 	case len(differences) > 0:
 		tfkit.AddWarning(diags, tfkit.Textf("Instance %s differs from its offer", rented.ID), tfkit.Textf(
