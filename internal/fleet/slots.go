@@ -64,7 +64,8 @@ func (w slotContext) replace(
 			return rented, result
 		}
 	}
-	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, offers[0].KopH, func(ctx context.Context) (billed string, err error) {
+	kopH := offers[0].KopH
+	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, kopH, func(ctx context.Context) (billed string, err error) {
 		if err := cmp.Or(ctx.Err(), search.Err()); err != nil {
 			return "", err
 		}

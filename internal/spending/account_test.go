@@ -443,13 +443,13 @@ func TestAccount_SpendInSpend(t *testing.T) {
 	inBubble(t, 100, func(t *testing.T, api *fakeAccount, account *Account) {
 		api.set(90, running("old", 80), running("other", 10))
 		began := time.Now()
-		err := account.Spend(t.Context(), "old", 80, func(context.Context) (string, error) {
+		err := account.Spend(t.Context(), "old", 80, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(10, running("other", 10))
-			if err := account.Spend(t.Context(), "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
+			if err := account.Spend(ctx, "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
 				t.Errorf("above the limit: %v", err)
 			}
-			return "new", account.Spend(t.Context(), "old", 90, bills("new"))
+			return "new", account.Spend(ctx, "old", 90, bills("new"))
 		})
 		if took := time.Since(began); err != nil || took > 0 {
 			t.Errorf("%v after %s", err, took)

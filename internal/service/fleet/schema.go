@@ -180,7 +180,7 @@ var memberAttributes = []struct {
 	},
 	{"ssh_port", types.Int64Type, "TCP port of the SSH server. Null whenever `ssh_host` is null."},
 	{"ssh_user", types.StringType, "User name of the SSH login. Null whenever `ssh_host` is null."},
-	{"url", types.StringType, "Address of the first web page of the template. Null while it is not ready, or without one."},
+	{"url", types.StringType, "Address of the first web page of the template. Null while not ready, or without one."},
 	{
 		"generation", types.Int64Type, "Number of the instance in the slot, from 1: a replacement increases it. Null " +
 			"after an import.",
