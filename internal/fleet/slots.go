@@ -65,7 +65,7 @@ func (w slotContext) replace(
 		}
 	}
 	kopH := offers[0].KopH
-	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, kopH, func(ctx context.Context) (billed string, err error) {
+	err := w.Lifecycle.Account.Spend(ctx, member.Instance.ID, kopH, func(context.Context) (billed string, err error) {
 		if err := cmp.Or(ctx.Err(), search.Err()); err != nil {
 			return "", err
 		}

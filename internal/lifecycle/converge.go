@@ -222,8 +222,8 @@ func (c *converger) send(
 ) error {
 	before := *inst
 	response, err := post(ctx, inst.ID)
-	if _, sent := errors.AsType[*rental.Error](err); err != nil && !sent {
-		return err // a limit does not allow the start any more
+	if _, notSent := errors.AsType[rental.NotSent](err); notSent {
+		return err
 	}
 	switch {
 	case err == nil:

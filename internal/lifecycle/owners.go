@@ -61,7 +61,12 @@ func (o *Owners) Claim(id string, object Object) (owner Object, ok bool) {
 	if owner = o.objects[id]; owner.Use > Read && owner.Token != object.Token {
 		return owner, object.Token == "" && owner.Use != Taken
 	}
-	if object.Use = Read; object.Token != "" {
+	switch {
+	case object.Token == "":
+		object.Use = Read
+	case owner.Use == Taken:
+		object.Use = Taken // another object may have the instance, which the plan does not change
+	default:
 		object.Use = Planned
 	}
 	object.Destroyed = owner.Destroyed

@@ -12,9 +12,9 @@ type (
 )
 
 // BeforeSend returns a context in which a write calls check right before it is sent, after it has waited for the
-// request limit. If check fails, nothing is sent, and the write returns this error. After a response was lost, check is
-// not called again, because the API may have performed the write. The requests of check itself do not wait for the
-// request limit. A nil check removes that of ctx.
+// request limit. If check fails, nothing is sent, and the error of the write is NotSent. After a response was lost,
+// check is not called again, because the API may have performed the write. The requests of check itself do not wait for
+// the request limit. A nil check removes that of ctx.
 func BeforeSend(ctx context.Context, check func(context.Context) error) context.Context {
 	return context.WithValue(ctx, beforeSendKey{}, beforeSend(check))
 }
@@ -31,10 +31,11 @@ func (c *call) setBeforeSend(ctx context.Context) {
 	}
 }
 
-// notAllowed is the error of a check.
-type notAllowed struct{ error }
+// NotSent means that a write was not sent, because the check before it failed with Err. It does not unwrap Err, which
+// can be the error of another request.
+type NotSent struct{ Err error }
 
-func (e notAllowed) Unwrap() error { return e.error }
+func (e NotSent) Error() string { return e.Err.Error() }
 
 // check calls the check of a call unless the API may have performed an earlier attempt.
 func (l *rateLimitLayer) check(limiter *limiter, req *http.Request) error {
@@ -44,7 +45,7 @@ func (l *rateLimitLayer) check(limiter *limiter, req *http.Request) error {
 	}
 	if err := call.beforeSend(context.WithValue(req.Context(), checkingKey{}, true)); err != nil {
 		limiter.done(time.Now(), time.Now(), nil)
-		return notAllowed{err}
+		return NotSent{err}
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func TestBeforeSend_AfterTheWaitForTheLimit(t *testing.T) {
 					return failure
 				})
 				_, err := client.StartInstance(ctx, "x")
-				if !errors.Is(err, failure) || l.served[http.MethodPost] != map[bool]int{true: 1}[failure == nil] {
+				notSent, _ := errors.AsType[NotSent](err)
+				if sent := l.served[http.MethodPost] == 1; !errors.Is(notSent.Err, failure) || sent != (failure == nil) {
 					t.Errorf("%v, %d writes", err, l.served[http.MethodPost])
 				}
 				if checkedAfter < 20*time.Second || time.Since(began) > checkedAfter+time.Second {

@@ -128,8 +128,8 @@ func (c *Client) do(ctx context.Context, req request, out any) (replay Replay, e
 		return NotReplayed, c.requestError(req, err)
 	}
 	resp, err := c.transport.RoundTrip(httpRequest)
-	if refused, ok := errors.AsType[notAllowed](err); ok {
-		return NotReplayed, refused.error
+	if notSent, ok := errors.AsType[NotSent](err); ok {
+		return NotReplayed, notSent
 	}
 	if err != nil {
 		return NotReplayed, current.networkError(err)

@@ -67,10 +67,10 @@ func classifyError(c *call, err error) outcome {
 
 // isPermanent reports an error that each attempt would repeat before it sends anything.
 func isPermanent(err error) bool {
-	_, isNotAllowed := errors.AsType[notAllowed](err)
+	_, isNotSent := errors.AsType[NotSent](err)
 	_, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, isNotTLS := errors.AsType[tls.RecordHeaderError](err)
-	return isNotAllowed || isUntrusted || isNotTLS || errors.Is(err, errNotLoopback)
+	return isNotSent || isUntrusted || isNotTLS || errors.Is(err, errNotLoopback)
 }
 
 // isAnswer reports whether an attempt ended with a response of the API: a documented success of the operation or a

@@ -172,7 +172,8 @@ func (s *Server) Close() error {
 	}
 	err = errors.Join(err, serveErr, s.closeSSH())
 	s.background.Wait()
-	s.saves.mu.Lock() // a request that was cut can still save
+	s.saves.mu.Lock()
 	defer s.saves.mu.Unlock()
+	s.saves.closed = true // a request that was cut can still end
 	return errors.Join(err, s.save(), s.unlock())
 }

@@ -97,6 +97,7 @@ type saves struct {
 	// requests is the number of requests so far.
 	requests atomic.Int64
 	mu       sync.Mutex // held by a save
+	closed   bool       // no more saves: another simulator may use the file
 	// saved is the number of requests before the last save.
 	saved int64
 }
@@ -123,7 +124,7 @@ func (s *Simulator) keepSaved(ctx context.Context) {
 func (s *Simulator) saveUpTo(request int64) {
 	s.saves.mu.Lock()
 	defer s.saves.mu.Unlock()
-	if request <= s.saves.saved {
+	if request <= s.saves.saved || s.saves.closed {
 		return
 	}
 	latest := s.saves.requests.Load()

@@ -2,6 +2,7 @@ package spending
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -62,12 +63,18 @@ func (a *Account) Spend(
 	if err != nil {
 		return err
 	}
-	billed, err := request(rental.BeforeSend(ctx, func(ctx context.Context) (err error) {
+	billed, err := request(rental.BeforeSend(ctx, func(ctx context.Context) error {
 		a.ledger.settle(reserved, "")
-		reserved, err = a.reserve(ctx, id, kopH)
+		again, err := a.reserve(ctx, id, kopH)
+		if err == nil {
+			reserved = again
+		}
 		return err
 	}))
 	a.ledger.settle(reserved, billed)
+	if notSent, ok := errors.AsType[rental.NotSent](err); ok {
+		return notSent.Err
+	}
 	return err
 }
 

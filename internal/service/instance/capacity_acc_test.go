@@ -57,7 +57,8 @@ func TestAccInstance_noMatchingOfferExplained(t *testing.T) {
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			step(`(?s)Matching\s+the\s+query:\s+0.*wait_for_offer.*[1-9]\s+match\s+num_gpus\s+=\s+1,.*\b0\s+match\s+min_ram_gb\s+=\s+100000.*`+
+			step(`(?s)Matching\s+the\s+query:\s+0.*wait_for_offer.*[1-9]\s+match\s+num_gpus\s+=\s+1,.*`+
+				`\b0\s+match\s+min_ram_gb\s+=\s+100000.*`+
 				`Without\s+min_ram_gb,\s+\d+\s+offers\s+match,\s+from`,
 				`{ gpu = ["rtx_4090"], num_gpus = [1], min_ram_gb = 100000, min_cpu_cores = 1 }`),
 			step(`(?s)\b0\s+match\s+min_ram_gb\s+=\s+100000.*change\s+at\s+least\s+two\s+of\s+these`,
