@@ -13,9 +13,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
 )
 
-// showState prints the JSON of the state of a configuration.
-const showState = "terraform show -json"
-
 // exitUnmanaged is the exit code if there are unmanaged servers.
 const exitUnmanaged = 3
 
@@ -31,7 +28,7 @@ func unmanagedCommand() command {
 			"Exit status: 0 if there are no such servers; 1 failed; 2 usage; 3 if there are some.\n\n" +
 			"The address is " + provider.EnvBaseURL + ", else that of the last login; the key is " +
 			provider.EnvAPIKey + ", else that of the login. The key needs the scope instances:read.",
-		example: showState + " | " + program + " unmanaged -",
+		example: unmanaged.ShowCommand + " | " + program + " unmanaged -",
 		page:    "command-line.md#unmanaged",
 		prepare: func(flags *flag.FlagSet) runFunc {
 			format := flags.String("format", "table", "`FORMAT` of the output: table; json; or import, import blocks")
@@ -95,7 +92,7 @@ func listUnmanaged(ctx context.Context, client *rental.Client, files []string, f
 // readStates reads the states in files.
 func readStates(files []string) (states unmanaged.States, err error) {
 	for _, name := range files {
-		if err := withInput(name, showState, states.Read); err != nil {
+		if err := withInput(name, unmanaged.ShowCommand, states.Read); err != nil {
 			return states, fmt.Errorf("cannot read the state in %s: %w", name, err)
 		}
 	}

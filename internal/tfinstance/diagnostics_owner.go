@@ -13,11 +13,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// Read records that an object of a state was read with its instances: one, or the members of a fleet. A second object
-// is only a warning, because a read must not fail for a get of Pulumi beside the resource that manages the instance. It
-// is the only diagnostic for a tainted object, of which Terraform passes nothing to the plan of its replacement.
-func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Diagnostics, ids ...string) {
-	self := lifecycle.Object{Token: object.Token, Fleet: fleetID, Use: lifecycle.Read}
+// Read records that an object was read with its instances: one, or the members of a fleet. use is lifecycle.Read, or
+// lifecycle.Imported for an object that was just imported. A second object of a state is only a warning, because a read
+// must not fail for a get of Pulumi beside the resource that manages the instance. It is the only diagnostic for a
+// tainted object, of which Terraform passes nothing to the plan of its replacement.
+func Read(
+	meta *tfkit.Meta, object tfkit.Object, fleetID string, use lifecycle.Use, diags *diag.Diagnostics, ids ...string,
+) {
+	self := lifecycle.Object{Token: object.Token, Fleet: fleetID, Use: use}
 	for _, id := range ids {
 		if other, ok := meta.Owners.Read(id, self); !ok {
 			tfkit.AddWarning(diags, tfkit.Textf("Instance %s may be in the state twice", id),
@@ -26,13 +29,6 @@ func Read(meta *tfkit.Meta, object tfkit.Object, fleetID string, diags *diag.Dia
 					"not have it, which keeps the instance.")
 			return
 		}
-	}
-}
-
-// ReadImported records that an object was read that was just imported.
-func ReadImported(meta *tfkit.Meta, object tfkit.Object, fleetID string, ids ...string) {
-	for _, id := range ids {
-		meta.Owners.Read(id, lifecycle.Object{Token: object.Token, Fleet: fleetID, Use: lifecycle.Imported})
 	}
 }
 

@@ -15,8 +15,8 @@ type States struct {
 	IDs   map[string]bool // ids of instances and of members of fleets
 }
 
-// showCommand writes what Read reads.
-const showCommand = "terraform show -json"
+// ShowCommand writes what Read reads.
+const ShowCommand = "terraform show -json"
 
 // Read adds the states in r: the output of "terraform show -json" or "tofu show -json", once or several times. Tainted
 // and deposed objects are part of a state. A state without objects is valid. Anything else is an error, because its
@@ -27,11 +27,11 @@ func (s *States) Read(r io.Reader) error {
 		var document map[string]json.RawMessage
 		switch err := decoder.Decode(&document); {
 		case errors.Is(err, io.EOF) && documents == 0:
-			return fmt.Errorf("it is empty: did %q fail?", showCommand)
+			return fmt.Errorf("it is empty: did %q fail?", ShowCommand)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("it is not the output of %q: %w", showCommand, err)
+			return fmt.Errorf("it is not the output of %q: %w", ShowCommand, err)
 		}
 		if err := s.add(document); err != nil {
 			return err
@@ -64,13 +64,13 @@ func (s *States) add(document map[string]json.RawMessage) error {
 func checkKind(document map[string]json.RawMessage) error {
 	var version string
 	if err := json.Unmarshal(document["format_version"], &version); err != nil || !strings.HasPrefix(version, "1.") {
-		return fmt.Errorf("it has no format_version 1.x: use %q", showCommand)
+		return fmt.Errorf("it has no format_version 1.x: use %q", ShowCommand)
 	}
 	_, hasValues := document["values"]
 	for name := range document {
 		known := slices.Contains([]string{"format_version", "terraform_version", "timestamp", "checks"}, name)
 		if !known && !hasValues {
-			return fmt.Errorf("it is not a state: use %q without a plan file", showCommand)
+			return fmt.Errorf("it is not a state: use %q without a plan file", ShowCommand)
 		}
 	}
 	return nil

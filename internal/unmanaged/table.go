@@ -39,7 +39,7 @@ func (r Report) Table() string {
 	}
 	if r.States.Count == 0 {
 		text.WriteString("No state was given, so these are all billed servers of the account. " +
-			"To leave out those of a state: " + showCommand + " | terraform-provider-gpurent unmanaged -\n")
+			"To leave out those of a state: " + ShowCommand + " | terraform-provider-gpurent unmanaged -\n")
 	} else {
 		fmt.Fprintf(&text, "%s %s of the account.\n", r.givenStates(), count(r.Managed, "other billed server"))
 	}

@@ -117,7 +117,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	tfinstance.Read(r.Meta, object, state.ID.ValueString(), &resp.Diagnostics, memberIDs(stored)...)
+	tfinstance.Read(r.Meta, object, state.ID.ValueString(), lifecycle.Read, &resp.Diagnostics, memberIDs(stored)...)
 	state.DesiredState = readDesiredState(state.DesiredState, members)
 	for i := range members {
 		if !members[i].Missing() && members[i].Request.Template == "" {
@@ -295,7 +295,7 @@ func (r *fleetResource) readImported(
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	tfinstance.ReadImported(r.Meta, object, id, memberIDs(members)...)
+	tfinstance.Read(r.Meta, object, id, lifecycle.Imported, &resp.Diagnostics, memberIDs(members)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state.imported(ctx, r.Meta.Client, id, members))...)
 	resp.Diagnostics.Append(setMembers(ctx, resp.Private, members)...)
 }

@@ -127,12 +127,12 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	use := lifecycle.Read
 	if imported := state.DiskGB.IsNull() || state.Template.IsNull(); imported {
-		tfinstance.ReadImported(r.Meta, object, "", id)
+		use = lifecycle.Imported
 		inst = r.Meta.Client.ReadOmitted(ctx, inst)
-	} else {
-		tfinstance.Read(r.Meta, object, "", &resp.Diagnostics, id)
 	}
+	tfinstance.Read(r.Meta, object, "", use, &resp.Diagnostics, id)
 	now := fromAPI(state, inst)
 	completeImport(ctx, &now)
 	resp.Diagnostics.Append(resp.State.Set(ctx, now)...)
