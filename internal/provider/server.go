@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -19,6 +20,13 @@ type Plugin struct {
 	provider *gpurentProvider
 	cleanup  *tfkit.Cleanup
 	actions  sync.RWMutex // held for reading while an action runs
+	run      atomic.Pointer[run]
+}
+
+// run is the time from a call of ConfigureProvider to StopProvider.
+type run struct {
+	ctx  context.Context // ends with the run
+	stop context.CancelFunc
 }
 
 // frameworkServer is the part of the protocol that the provider uses.
@@ -49,7 +57,38 @@ func newPlugin(version string, shared *process) (*Plugin, error) {
 	if !ok {
 		return nil, fmt.Errorf("the server of the framework, %T, lacks a part of the protocol", served)
 	}
-	return &Plugin{frameworkServer: framework, provider: p, cleanup: &shared.cleanup}, nil
+	plugin := &Plugin{frameworkServer: framework, provider: p, cleanup: &shared.cleanup}
+	plugin.begin()
+	return plugin, nil
+}
+
+func (p *Plugin) begin() {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.run.Store(&run{ctx, cancel})
+}
+
+// untilStopped returns a context that ends with ctx or with the run. The caller must call release.
+func (p *Plugin) untilStopped(ctx context.Context) (stopped context.Context, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	run := p.run.Load().ctx
+	detach := context.AfterFunc(run, cancel)
+	if run.Err() != nil {
+		cancel() // AfterFunc does it a moment later
+	}
+	return ctx, func() {
+		detach()
+		cancel()
+	}
+}
+
+// ConfigureProvider begins a run, because a plugin that was attached to serves another one after StopProvider.
+func (p *Plugin) ConfigureProvider(
+	ctx context.Context, req *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
+	if p.run.Load().ctx.Err() != nil {
+		p.begin()
+	}
+	return p.frameworkServer.ConfigureProvider(ctx, req)
 }
 
 // Finish must be called before the process ends. It revokes ephemeral objects until ctx ends, and returns an error for
@@ -60,28 +99,28 @@ func (p *Plugin) Finish(ctx context.Context) []error { return p.cleanup.Run(ctx)
 func (p *Plugin) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return released(ctx, p.frameworkServer.ValidateResourceConfig, req)
+	return released(ctx, p, p.frameworkServer.ValidateResourceConfig, req)
 }
 
 // UpgradeResourceState implements tfprotov6.ProviderServer.
 func (p *Plugin) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	return released(ctx, p.frameworkServer.UpgradeResourceState, req)
+	return released(ctx, p, p.frameworkServer.UpgradeResourceState, req)
 }
 
 // ReadResource implements tfprotov6.ProviderServer.
 func (p *Plugin) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	return released(ctx, p.frameworkServer.ReadResource, req)
+	return released(ctx, p, p.frameworkServer.ReadResource, req)
 }
 
 // PlanResourceChange implements tfprotov6.ProviderServer.
 func (p *Plugin) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return released(ctx, p.frameworkServer.PlanResourceChange, req)
+	return released(ctx, p, p.frameworkServer.PlanResourceChange, req)
 }
 
 // ApplyResourceChange fails while the address or the key of the provider is unknown, because nothing can be changed.
@@ -94,19 +133,22 @@ func (p *Plugin) ApplyResourceChange(
 			Diagnostics: []*tfprotov6.Diagnostic{unknownAtApply},
 		}, nil
 	}
-	return released(ctx, p.frameworkServer.ApplyResourceChange, req)
+	return released(ctx, p, p.frameworkServer.ApplyResourceChange, req)
 }
 
 // InvokeAction makes StopProvider wait for the action.
 func (p *Plugin) InvokeAction(
 	ctx context.Context, req *tfprotov6.InvokeActionRequest,
 ) (*tfprotov6.InvokeActionServerStream, error) {
+	ctx, release := p.untilStopped(ctx)
 	resp, err := p.frameworkServer.InvokeAction(ctx, req)
 	if err != nil {
+		release()
 		return nil, err
 	}
 	events := resp.Events
 	resp.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
+		defer release()
 		p.actions.RLock()
 		defer p.actions.RUnlock()
 		events(push)
@@ -117,11 +159,13 @@ func (p *Plugin) InvokeAction(
 // stopTimeout limits the time that StopProvider waits for cancelled actions.
 const stopTimeout = 10 * time.Second
 
-// StopProvider cancels all calls and waits for the actions among them. plugin-go drops the events of an action as soon
+// StopProvider cancels all calls and waits for the actions among them. It cancels calls that arrive after it, too, which
+// the framework would not: the CLI sends a call that it has announced just before the interruption. plugin-go drops the events of an action as soon
 // as StopProvider has returned, including the final one with its error, and Terraform would report a success.
 func (p *Plugin) StopProvider(
 	ctx context.Context, req *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
+	p.run.Load().stop()
 	resp, err := p.frameworkServer.StopProvider(ctx, req)
 	done := make(chan struct{})
 	go func() {
@@ -149,5 +193,5 @@ func (p *Plugin) CallFunction(
 			req.Arguments[i] = null
 		}
 	}
-	return released(ctx, p.frameworkServer.CallFunction, req)
+	return released(ctx, p, p.frameworkServer.CallFunction, req)
 }

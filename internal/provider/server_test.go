@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,7 +35,11 @@ func (s *slowAction) InvokeAction(
 }
 
 func TestServer_StopProviderWaitsForActions(t *testing.T) {
-	s := &Plugin{frameworkServer: &slowAction{stopped: make(chan struct{})}}
+	s, err := NewPlugin("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.frameworkServer = &slowAction{stopped: make(chan struct{})}
 	action, err := s.InvokeAction(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -49,5 +54,47 @@ func TestServer_StopProviderWaitsForActions(t *testing.T) {
 	<-running
 	if _, err := s.StopProvider(t.Context(), nil); err != nil || sent.Load() != 2 {
 		t.Errorf("%d events before the provider stopped (%v), want 2", sent.Load(), err)
+	}
+}
+
+// lateCall is a server that returns the error of the context of a call.
+type lateCall struct{ frameworkServer }
+
+func (lateCall) StopProvider(
+	context.Context, *tfprotov6.StopProviderRequest,
+) (*tfprotov6.StopProviderResponse, error) {
+	return &tfprotov6.StopProviderResponse{}, nil
+}
+
+func (lateCall) ConfigureProvider(
+	context.Context, *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
+	return &tfprotov6.ConfigureProviderResponse{}, nil
+}
+
+func (lateCall) ApplyResourceChange(
+	ctx context.Context, _ *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	return nil, ctx.Err()
+}
+
+// A busy machine can deliver a call after the StopProvider that should end it.
+func TestServer_StopProviderCancelsLaterCalls(t *testing.T) {
+	s, err := NewPlugin("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.frameworkServer = lateCall{}
+	if _, err := s.StopProvider(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ApplyResourceChange(t.Context(), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a call after StopProvider: %v, want a canceled context", err)
+	}
+	if _, err := s.ConfigureProvider(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ApplyResourceChange(t.Context(), nil); err != nil {
+		t.Errorf("a call of the next run: %v", err)
 	}
 }
