@@ -137,6 +137,7 @@ func environ(cli clis.CLI, provider clis.Installed) []string {
 	// garbage.
 	env := []string{
 		"TF_ACC=1", "TF_ACC_TERRAFORM_PATH=" + cli.Path, "GOGC=400", "GPURENT_TEST_BINARY=" + provider.Binary,
+		"TF_CLI_CONFIG_FILE=" + provider.Config, // not ~/.terraformrc
 	}
 	if cli.Name == "tofu" {
 		// The library of the acceptance tests assumes Terraform's host, with which OpenTofu finds no provider. Nothing is
