@@ -23,12 +23,12 @@ func TestApply_AllOrNothing(t *testing.T) {
 		kind    string // of a slot
 		took    time.Duration
 	}{
-		"too few offers": {func(e *env) { e.limit(4) }, 0, "NoOffer", time.Minute},
+		"too few offers": {func(e *env) { e.LimitOffers(4) }, 0, "NoOffer", time.Minute},
 		"account limit": {
-			func(e *env) { e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, "OfferRefused", 0,
+			func(e *env) { e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(4))}) }, 4, "OfferRefused", 0,
 		},
-		"a boot fails":    {func(e *env) { e.failing = e.offers()[0].ID }, 5, "NeedsReplacement", 0},
-		"not as demanded": {func(e *env) { e.edit(creates().Once(), smallerDisk) }, 1, "NotAsOrdered", 0},
+		"a boot fails":    {func(e *env) { e.failBoots(e.Offers()[0].ID) }, 5, "NeedsReplacement", 0},
+		"not as demanded": {func(e *env) { e.edit(acctest.Creates().Once(), smallerDisk) }, 1, "NotAsOrdered", 0},
 		"not ready in time": {func(e *env) {
 			e.edit(anyInstance, func(inst map[string]any) {
 				if inst["name"] == "train-1" && inst["status"] == "running" {
@@ -68,7 +68,7 @@ func smallerDisk(inst map[string]any) { inst["disk_gb"] = 10 }
 func TestApply_AllKeepsExistingMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(_ *testing.T, e *env) {
 		before := e.create(spec(3))
-		e.limit(4)
+		e.LimitOffers(4)
 		e.wantLeft(e.apply(allOf(8, 0), before), 3, 3)
 	})
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -90,7 +90,7 @@ func TestApply_RollBackWhileBooting(t *testing.T) {
 	config := simulator.Config{Boot: 5 * time.Minute, Hooks: quirks.New("busy-while-booting")}
 	run(t, config, func(t *testing.T, e *env) {
 		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
-			last := creates("train-3")(req)
+			last := acctest.Creates("train-3")(req)
 			if last {
 				time.Sleep(time.Second) // the others are rented
 			}
@@ -108,14 +108,14 @@ func TestApply_RollBackWhileBooting(t *testing.T) {
 func TestApply_RollBackAfterAnotherSlotFailed(t *testing.T) {
 	run(t, simulator.Config{Boot: 5 * time.Minute}, func(t *testing.T, e *env) {
 		e.edit(func(req *http.Request) bool {
-			third := creates("train-2")(req)
+			third := acctest.Creates("train-2")(req)
 			if third {
 				time.Sleep(2 * time.Second) // the others are rented
 			}
 			return third
 		}, func(inst map[string]any) { multiplyPrice(inst, 10_000) })
 		capped := allOf(4, 0)
-		capped.Target.MaxPriceKopH = 8 * priceOf(e.offers()[:4]...)
+		capped.Target.MaxPriceKopH = 8 * priceOf(e.Offers()[:4]...)
 		result := e.apply(capped, nil)
 		if e.wantLeft(result, 0, 4); len(result.RolledBack) != 3 {
 			t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
@@ -128,7 +128,7 @@ func TestApply_RollBackLarge(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 40}, func(t *testing.T, e *env) {
 		e.enrich()
 		const size = 2000
-		rents, sent := creates(), new(atomic.Int64)
+		rents, sent := acctest.Creates(), new(atomic.Int64)
 		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
 			return rents(req) && sent.Add(1) == size
 		})
@@ -146,20 +146,20 @@ func TestApply_AllAfterLostResponse(t *testing.T) {
 		loses acctest.Match
 		left  int
 	}{
-		"then known": {creates("train-2").Once(), 0},
-		"unknown":    {creates("train-2"), 1},
+		"then known": {acctest.Creates("train-2").Once(), 0},
+		"unknown":    {acctest.Creates("train-2"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				fails := e.offers()[3].ID
-				e.failing = fails
+				fails := e.Offers()[3].ID
+				e.failBoots(fails)
 				e.lose(test.loses)
 				result := e.apply(allOf(4, 0), nil)
-				if len(result.Failures) == 0 || len(e.active()) != test.left {
-					t.Errorf("%d instances are left: %s", len(e.active()), describe(result))
+				if len(result.Failures) == 0 || len(e.Active()) != test.left {
+					t.Errorf("%d instances are left: %s", len(e.Active()), describe(result))
 				}
-				e.failing = ""
-				e.proxy.Set()
+				e.boots.Set()
+				e.Proxy.Set()
 				e.want(e.apply(allOf(4, 0), result.Slots()), 4)
 			})
 		})
@@ -171,14 +171,14 @@ func TestApply_AllAfterLostResponse(t *testing.T) {
 func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(2)) // by the interrupted apply
-		e.proxy.Set(emptyList, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
+		e.Proxy.Set(emptyList, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
 			if inst["name"] == "train-0" && inst["status"] == "running" {
 				inst["status"] = "starting"
 			}
 		})))
-		e.failing = e.offers()[2].ID
+		e.failBoots(e.Offers()[2].ID)
 		result := e.apply(allOf(3, 0), nil)
-		e.proxy.Set()
+		e.Proxy.Set()
 		if e.wantLeft(result, 2, 3); len(result.Failures) != 2 || kinds(result)[0] != "NotTried" {
 			t.Error(describe(result))
 		}
@@ -190,13 +190,13 @@ func TestApply_CancelledWaitIsNoTimeout(t *testing.T) {
 func TestApply_AllAfterLaggingList(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(3)) // by the interrupted apply
-		e.limit(0)
-		e.proxy.Set(emptyList)
+		e.LimitOffers(0)
+		e.Proxy.Set(emptyList)
 		result := e.apply(allOf(3, 0), nil)
-		e.proxy.Set()
+		e.Proxy.Set()
 		want := map[int]string{0: "NoOffer", 1: "NoOffer", 2: "NoOffer"}
-		if !maps.Equal(kinds(result), want) || len(e.active()) != 3 {
-			t.Errorf("%d active: %s", len(e.active()), describe(result))
+		if !maps.Equal(kinds(result), want) || len(e.Active()) != 3 {
+			t.Errorf("%d active: %s", len(e.Active()), describe(result))
 		}
 		again := allOf(3, 0)
 		again.Owner.SearchedAt = result.SearchedAt
@@ -211,18 +211,18 @@ func TestApply_AllAfterLaggingList(t *testing.T) {
 func TestApply_AllWaitsAgainWithRecoveredMember(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(1)) // by an interrupted apply
-		last := e.offers()[2].ID
-		e.limit(3)
-		e.proxy.Set(emptyList, creates("train-2").Once().Do(acctest.Before(func(*http.Request) {
+		last := e.Offers()[2].ID
+		e.LimitOffers(3)
+		e.Proxy.Set(emptyList, acctest.Creates("train-2").Once().Do(acctest.Before(func(*http.Request) {
 			time.Sleep(time.Second) // the others are rented
-			e.limit(0)
-			e.available(last, 10*time.Minute)
+			e.LimitOffers(0)
+			e.AddOffer(last, 10*time.Minute)
 		})))
 		began := time.Now()
 		result := e.apply(allOf(3, time.Hour), nil)
-		e.proxy.Set()
-		if e.want(result, 3); time.Since(began) > 20*time.Minute || len(result.Recovered) != 1 || len(e.all()) != 4 {
-			t.Errorf("%d rented, %d recovered after %s", len(e.all()), len(result.Recovered), time.Since(began))
+		e.Proxy.Set()
+		if e.want(result, 3); time.Since(began) > 20*time.Minute || len(result.Recovered) != 1 || len(e.Instances()) != 4 {
+			t.Errorf("%d rented, %d recovered after %s", len(e.Instances()), len(result.Recovered), time.Since(began))
 		}
 	})
 }
@@ -231,11 +231,11 @@ func TestApply_AllWaitsAgainWithRecoveredMember(t *testing.T) {
 // again after some time.
 func (e *env) loseOffer(index int, back time.Duration) {
 	e.t.Helper()
-	id := e.offers()[index].ID
-	e.limit(4)
-	e.proxy.Set(creates().Once().Do(acctest.Before(func(*http.Request) {
-		e.setOffer(id, simulator.OfferPatch{Available: new(false)})
-		e.available(id, back)
+	id := e.Offers()[index].ID
+	e.LimitOffers(4)
+	e.Proxy.Set(acctest.Creates().Once().Do(acctest.Before(func(*http.Request) {
+		e.SetOffer(id, simulator.OfferPatch{Available: new(false)})
+		e.AddOffer(id, back)
 	})))
 }
 
@@ -248,7 +248,7 @@ func TestApply_AllWaitsAgainAfterLostRace(t *testing.T) {
 			e.loseOffer(index, 20*time.Minute)
 			began := time.Now()
 			time.AfterFunc(10*time.Minute, func() {
-				if billed := len(e.active()); billed > 0 {
+				if billed := len(e.Active()); billed > 0 {
 					t.Errorf("%d instances are billed during the wait", billed)
 				}
 			})
@@ -295,11 +295,11 @@ func TestApply_AllWaitEnds(t *testing.T) {
 // An offer that is listed and always refused must not make a fleet be rented and destroyed each minute.
 func TestApply_AllWithRefusedOffer(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		refused := e.offers()[3].ID
-		e.available(e.limit(4)[0], 50*time.Minute)
-		e.refuse(http.StatusConflict, creates(refused))
+		refused := e.Offers()[3].ID
+		e.AddOffer(e.LimitOffers(4)[0], 50*time.Minute)
+		e.refuse(http.StatusConflict, acctest.Creates(refused))
 		e.want(e.apply(allOf(4, 2*time.Hour), nil), 4)
-		if rented := len(e.all()); rented > 4+3*6 {
+		if rented := len(e.Instances()); rented > 4+3*6 {
 			t.Errorf("%d instances were rented", rented)
 		}
 	})
@@ -309,13 +309,13 @@ func TestApply_AllWithRefusedOffer(t *testing.T) {
 func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 		two := spec(2)
-		two.Target.MaxPriceKopH = e.offers()[1].Price.OnDemandKopH
+		two.Target.MaxPriceKopH = e.Offers()[1].Price.OnDemandKopH
 		expensive := anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) }))
-		e.proxy.Set(deletes.Do(apiError(http.StatusForbidden)), expensive)
+		e.Proxy.Set(deletes.Do(acctest.Fail(http.StatusForbidden)), expensive)
 		result := e.apply(two, nil)
 		e.wantLeft(result, 2, 2)
-		e.proxy.Set(expensive)
-		e.limit(0)
+		e.Proxy.Set(expensive)
+		e.LimitOffers(0)
 		e.taken(result.Members...)
 		two.All = all
 		result = e.apply(two, e.read(result.Members))

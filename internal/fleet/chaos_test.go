@@ -128,16 +128,16 @@ func (w *randomChanges) happen() {
 	switch w.rand.IntN(6) {
 	case 0:
 		failed := simulator.InstancePatch{Status: new("failed")}
-		_ = w.e.simulator.SetInstance(id, failed) //nolint:errcheck // it may not exist
+		_ = w.e.SetInstance(id, failed) //nolint:errcheck // it may not exist
 	case 1:
-		_, _ = w.e.client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may not exist
+		_, _ = w.e.Client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may not exist
 	case 2:
-		_, _ = w.e.client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
+		_, _ = w.e.Client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
 	case 3:
 		if member.Offer.ID != "" {
 			bid := member.Instance.Price.RunningKopH * 3 / 2
 			patch := simulator.OfferPatch{InterruptibleKopH: &bid}
-			_ = w.e.simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
+			_ = w.e.Simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
 		}
 	}
 	time.Sleep(time.Minute)
@@ -192,7 +192,7 @@ func (w *randomChanges) exact() map[string]string {
 	on := w.quirks.On()
 	w.quirks.Switch()
 	found := map[string]string{}
-	for _, inst := range w.e.active() {
+	for _, inst := range w.e.Active() {
 		if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok && name == w.spec.Name {
 			found[inst.ID] = inst.NameString()
 		}
@@ -228,7 +228,7 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
 			e.enrich()
-			e.simulator.SetRateLimit(0, 0)
+			e.SetRateLimit(0, 0)
 			const size = 6
 			live := map[int]string{}
 			hidden := random.IntN(3) == 0 // the list has no names
@@ -242,13 +242,13 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 					}
 					key := lifecycle.FleetSeed("train/1").Slot(slot).Key(number)
 					order := spec(1).Request
-					order.Name, order.OfferID = name, e.offers()[0].ID
-					inst, _, err := e.client.CreateInstance(t.Context(), key, order)
+					order.Name, order.OfferID = name, e.Offers()[0].ID
+					inst, _, err := e.Client.CreateInstance(t.Context(), key, order)
 					if err != nil {
 						t.Fatal(err)
 					}
 					if number <= used {
-						if _, err := e.client.DeleteInstance(t.Context(), inst.ID); err != nil {
+						if _, err := e.Client.DeleteInstance(t.Context(), inst.ID); err != nil {
 							t.Fatal(err)
 						}
 						continue
@@ -262,17 +262,17 @@ func TestApply_RandomKeyHistories(t *testing.T) {
 			loses := func(req *http.Request) bool {
 				mu.Lock()
 				defer mu.Unlock()
-				return creates()(req) && flaky.IntN(5) == 0
+				return acctest.Creates()(req) && flaky.IntN(5) == 0
 			}
-			rules := []acctest.Rule{acctest.Match(loses).Do(loseResponse)}
+			rules := []acctest.Rule{acctest.Match(loses).Do(acctest.LoseResponse)}
 			if hidden {
 				rules = append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { delete(inst, "name") })))
 			}
-			e.proxy.Set(rules...)
+			e.Proxy.Set(rules...)
 			train := spec(size)
 			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
-			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {
-				t.Errorf("seed %d: %s; %d active", seed, describe(result), len(e.active()))
+			if len(result.Failures) > 0 || len(result.Members) != size || len(e.Active()) != size {
+				t.Errorf("seed %d: %s; %d active", seed, describe(result), len(e.Active()))
 			}
 			for slot, id := range live {
 				if ids(result.Members)[slot] != id {
