@@ -68,7 +68,7 @@ func TestApply_CreatesAgain(t *testing.T) {
 			if sent := e.CountRequests("POST", ""); sent > 2*8+2*bits.Len(uint(generation)) {
 				t.Errorf("generation %d: %d create requests for 8 members", generation, sent)
 			}
-			e.destroyAll(members)
+			e.destroyAll(spec(0), members)
 		}
 	})
 }

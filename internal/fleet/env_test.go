@@ -73,9 +73,23 @@ func (e *env) refuse(status int, when acctest.Match) { e.Proxy.Set(when.Do(accte
 // lose answers some requests with an error after the work is done.
 func (e *env) lose(when acctest.Match) { e.Proxy.Set(when.Do(acctest.LoseResponse)) }
 
+// hideNames makes the API omit the names of instances.
+func (e *env) hideNames() {
+	e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
+}
+
 // edit changes each instance in the responses to some requests for instances.
 func (e *env) edit(when acctest.Match, change func(inst map[string]any)) {
 	e.Proxy.Set(when.Do(acctest.RewriteItems(change)))
+}
+
+// neverReady keeps the status of an instance at starting, after other rules.
+func (e *env) neverReady(name string, rules ...acctest.Rule) {
+	e.Proxy.Set(append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
+		if inst["name"] == name && inst["status"] == "running" {
+			inst["status"] = "starting"
+		}
+	})))...)
 }
 
 // multiplyPrice changes the running price of an instance in a response.
@@ -115,7 +129,7 @@ func spec(size int) fleet.Spec {
 		Owner: fleet.Owner{
 			Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Seed: lifecycle.FleetSeed("train/1"),
 		},
-		Name: "train", Size: size, MinReady: size,
+		Name: "train", Size: size,
 		Request: rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Offers:  market.Demand{Queries: []rental.OfferQuery{{Type: rental.OnDemand}}},
 		Target: lifecycle.Target{
@@ -153,6 +167,12 @@ func allOf(size int, wait time.Duration) fleet.Spec {
 	return s
 }
 
+// resized describes the same fleet with another size.
+func resized(s fleet.Spec, size int) fleet.Spec {
+	s.Size = size
+	return s
+}
+
 func interruptible(size int) fleet.Spec {
 	s := spec(size)
 	s.Request.Type, s.Offers.Queries[0].Type = rental.Interruptible, rental.Interruptible
@@ -180,9 +200,9 @@ func (e *env) create(spec fleet.Spec) []fleet.Member {
 }
 
 // destroyAll destroys a fleet.
-func (e *env) destroyAll(members []fleet.Member) fleet.Result {
+func (e *env) destroyAll(spec fleet.Spec, members []fleet.Member) fleet.Result {
 	e.t.Helper()
-	return must(e.engine().Destroy(e.t.Context(), spec(0), members, 30*time.Minute))
+	return must(e.engine().Destroy(e.t.Context(), spec, members, time.Hour))
 }
 
 // read reads members as a refresh does, a minute later.
@@ -289,6 +309,15 @@ func (e *env) destroy(id string) {
 	e.t.Helper()
 	must(e.Client.DeleteInstance(e.t.Context(), id))
 	time.Sleep(time.Minute) // until it is destroyed
+}
+
+// burnKopH is what all instances cost.
+func (e *env) burnKopH() (sum int64) {
+	e.t.Helper()
+	for _, inst := range e.Active() {
+		sum += inst.BurnKopH()
+	}
+	return sum
 }
 
 // priceOf is the price of members that are rented from offers.

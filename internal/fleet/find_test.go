@@ -25,11 +25,9 @@ func TestApply_RecoversMembers(t *testing.T) {
 			runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 				first := e.create(spec(3))
 				e.LimitOffers(0)
-				e.edit(anyInstance, func(inst map[string]any) {
-					if hidden {
-						delete(inst, "name")
-					}
-				})
+				if hidden {
+					e.hideNames()
+				}
 				time.Sleep(5 * time.Hour)
 				three := allOf(3, 5*time.Hour)
 				three.All = all
@@ -65,33 +63,24 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 				})
 			})
 		}
-		t.Run(fmt.Sprintf("destroyed after %s", age), func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				saved := e.create(spec(2))
-				e.want(e.apply(spec(5), saved), 5)
-				time.Sleep(age)
-				result := e.destroyAll(saved)
-				if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.Active()) > 0 {
-					t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.Active()), describe(result))
-				}
+		for _, listed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("destroyed after %s, listed %t", age, listed), func(t *testing.T) {
+				run(t, simulator.Config{}, func(t *testing.T, e *env) {
+					saved := e.create(spec(2))
+					e.want(e.apply(spec(5), saved), 5)
+					time.Sleep(age)
+					if !listed { // their keys return them
+						e.Proxy.Set(emptyList)
+					}
+					result := e.destroyAll(spec(2), saved)
+					e.Proxy.Set()
+					if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.Active()) > 0 {
+						t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.Active()), describe(result))
+					}
+				})
 			})
-		})
-	}
-}
-
-// A growth was killed, and the list lacks its servers for a while: a destruction finds them by their keys.
-func TestDestroy_FindsWhatTheListLacks(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		saved := e.create(spec(2))
-		e.want(e.apply(spec(5), saved), 5)
-		e.Proxy.Set(emptyList)
-		two := spec(2)
-		result := must(e.engine().Destroy(t.Context(), two, saved, time.Hour))
-		e.Proxy.Set()
-		if left := len(e.Active()); left > 0 || len(result.Recovered) != 3 {
-			t.Errorf("%d are left: %s", left, describe(result))
 		}
-	})
+	}
 }
 
 // A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a
@@ -109,7 +98,7 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 					train.Owner.GenerationsUnknown = true
 					saved := []fleet.Member{members[0], members[2]}
 					if destroys {
-						must(e.engine().Destroy(t.Context(), train, saved, time.Hour))
+						e.destroyAll(train, saved)
 						if left := len(e.Active()); left > 0 {
 							t.Errorf("%d are left", left)
 						}
@@ -134,13 +123,12 @@ func TestApply_TwoFleetsWithOneName(t *testing.T) {
 				time.Sleep(age)
 				second := newFleet(1)
 				result := e.apply(second, nil)
-				second = saved(second)
-				second.Size, second.MinReady = 4, 4
+				second = resized(saved(second), 4)
 				result = e.apply(second, result.Members)
 				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.Active()) != 7 {
 					t.Fatalf("%d active: %s", len(e.Active()), describe(result))
 				}
-				must(e.engine().Destroy(t.Context(), second, result.Members, time.Hour))
+				e.destroyAll(second, result.Members)
 				if e.want(e.apply(spec(3), others), 3); len(e.Active()) != 3 {
 					t.Errorf("%d of the other fleet are left", len(e.Active()))
 				}
@@ -203,7 +191,7 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 		"older, and not listed with a name": {func(e *env, _ *fleet.Engine) {
 			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
-			e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
+			e.hideNames()
 		}, 2, map[int]string{0: "NotRecent", 1: "NotRecent", 2: "NotTried"}},
 		// create_before_destroy: the process has read the members of the old object from a state.
 		"of another object": {func(e *env, engine *fleet.Engine) {
@@ -228,17 +216,6 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A creation with a chosen seed was killed: the next one takes what it rented within the limit.
-func TestApply_ChosenFleetRecovers(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		killed := e.create(chosenFleet(3))
-		result := e.apply(chosenFleet(4), nil)
-		if e.want(result, 4); len(result.Recovered) != 3 || ids(result.Members)[0] != ids(killed)[0] {
-			t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
-		}
-	})
 }
 
 // After a create_before_destroy, the old object destroys its members, and those of the new one stay.
@@ -284,7 +261,7 @@ func TestApply_FirstAnswerReplays(t *testing.T) {
 			run(t, simulator.Config{Hooks: quirks.New("first-answer-replays")}, func(t *testing.T, e *env) {
 				first, generation := e.create(spec(2)), 1
 				if destroyed {
-					e.destroyAll(first)
+					e.destroyAll(spec(0), first)
 					generation = 2
 				}
 				result := e.apply(spec(2), nil)
@@ -308,11 +285,9 @@ func TestApply_FoundFailedMember(t *testing.T) {
 				killed := e.create(spec(1))
 				e.fail(killed...)
 				withheld := e.LimitOffers(0)
-				e.edit(anyInstance, func(inst map[string]any) {
-					if hidden {
-						delete(inst, "name")
-					}
-				})
+				if hidden {
+					e.hideNames()
+				}
 				two := allOf(2, 10*time.Hour)
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
@@ -415,15 +390,14 @@ func TestApply_UnknownOutcome(t *testing.T) {
 						if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
 							t.Fatal(describe(result))
 						}
-						e.edit(anyInstance, func(inst map[string]any) {
-							if hidden {
-								delete(inst, "name")
-							}
-						})
+						e.Proxy.Set()
+						if hidden {
+							e.hideNames()
+						}
 						train = saved(train)
 						train.Owner.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
 						if destroys {
-							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
+							result = e.destroyAll(train, result.Slots())
 							if kinds(result)[1] != test.kind || len(e.Active()) != test.left {
 								t.Errorf("%d are left: %s", len(e.Active()), describe(result))
 							}
@@ -513,7 +487,7 @@ func TestApply_UnknownServerIsDestroyed(t *testing.T) {
 				}
 				train, sent := saved(train), e.CountRequests("POST", "")
 				if destroys {
-					result = must(e.engine().Destroy(t.Context(), train, result.Slots(), 30*time.Minute))
+					result = e.destroyAll(train, result.Slots())
 				} else {
 					result = e.apply(train, result.Slots())
 				}
@@ -534,8 +508,7 @@ func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
 				mine := newFleet(1)
 				first := e.create(mine)
 				e.lose(acctest.Creates("train-1"))
-				mine = saved(mine)
-				mine.Size, mine.MinReady = 2, 2
+				mine = resized(saved(mine), 2)
 				grown := e.apply(mine, first)
 				e.Proxy.Set()
 				before := e.Active()
@@ -563,7 +536,7 @@ func TestDestroy_FindsAllOfAKilledHeal(t *testing.T) {
 		missing := e.read(first)
 		e.want(e.apply(spec(24), missing), 24) // killed
 		e.Proxy.Set(emptyList)
-		result := must(e.engine().Destroy(t.Context(), spec(24), missing, time.Hour))
+		result := e.destroyAll(spec(24), missing)
 		e.Proxy.Set()
 		if left := len(e.Active()); left > 0 {
 			t.Errorf("%d are left: %s", left, describe(result))
@@ -614,30 +587,26 @@ func TestApply_FindsNormalizedNames(t *testing.T) {
 		train := spec(2)
 		train.Name = "Train"
 		first := e.create(train)
-		larger := train
-		larger.Size, larger.MinReady = 5, 5
-		e.want(e.apply(larger, first), 5) // killed
+		e.want(e.apply(resized(train, 5), first), 5) // killed
 		if result := e.apply(train, first); len(result.Members) != 5 {
 			t.Error(describe(result))
 		}
 	})
 }
 
-// A killed creation with a chosen seed was larger than the next one, which takes all of its servers: a later growth
-// would rent them again.
-func TestApply_ChosenFleetIsSmaller(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.create(chosenFleet(5)) // killed
-		train := chosenFleet(3)
-		result := e.apply(train, nil)
-		if len(result.Members) != 5 || len(e.Active()) != 5 {
-			t.Errorf("%d active: %s", len(e.Active()), describe(result))
-		}
-		train = saved(train)
-		train.Size, train.MinReady = 5, 5
-		e.want(e.apply(train, result.Slots()), 5)
-		if len(e.Active()) != 5 {
-			t.Errorf("%d active after a growth", len(e.Active()))
-		}
-	})
+// The next creation takes all servers of a killed one with a chosen seed, also if it is smaller: a later growth would
+// rent them again.
+func TestApply_ChosenFleetRecovers(t *testing.T) {
+	for _, size := range []int{3, 6} {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			killed := e.create(chosenFleet(5))
+			train := chosenFleet(size)
+			result := e.apply(train, nil)
+			e.wantLeft(result, max(size, 5), max(size, 5))
+			if len(result.Recovered) != 5 || ids(result.Members)[0] != ids(killed)[0] {
+				t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+			}
+			e.want(e.apply(resized(saved(train), 6), result.Slots()), 6)
+		})
+	}
 }

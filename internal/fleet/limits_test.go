@@ -10,7 +10,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // The price of a planned member counts once in the burn limit, even after a wait for offers, and if the API bills the
@@ -43,11 +42,8 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 				e.outbid(10, first[0])
 				limit := other.RunningKopH + 10*outbid.RunningKopH + outbid.StoppedKopH + headroom
 				result := e.engine(burnLimit(limit)).Apply(t.Context(), interruptible(2), e.read(first), time.Hour)
-				burn := int64(0)
-				for _, inst := range e.Active() {
-					burn += inst.BurnKopH()
-				}
-				if started := len(result.Failures) == 0; started != (headroom == 0) || burn > limit {
+				burn, started := e.burnKopH(), len(result.Failures) == 0
+				if started != (headroom == 0) || burn > limit {
 					t.Errorf("started %t, the account burns %d of %d: %s", started, burn, limit, describe(result))
 				}
 			})
@@ -110,16 +106,12 @@ func TestApply_LowPriceInResponse(t *testing.T) {
 		e.Proxy.Set(
 			acctest.Creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
 			emptyList,
-			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) { b["burn_kop_h"] = 0 })),
+			acctest.Request("GET", "/balance").Do(acctest.SetField("burn_kop_h", 0)),
 		)
 		time.AfterFunc(20*time.Second, func() { e.Proxy.Set() })
 		result := e.engine(burnLimit(limit)).Apply(t.Context(), spec(2), nil, time.Hour)
 		e.Proxy.Set()
-		burn := int64(0)
-		for _, inst := range e.Active() {
-			burn += inst.BurnKopH()
-		}
-		if burn > limit {
+		if burn := e.burnKopH(); burn > limit {
 			t.Errorf("%d kopecks per hour, and the limit is %d: %s", burn, limit, describe(result))
 		}
 	})
@@ -158,23 +150,6 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 		)
 		e.want(e.engine(burnLimit(limit)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute), 1)
 	})
-}
-
-// The comparison with the burn limit keeps 200 creations concurrent.
-func TestApply_BurnLimitTakesLittleTime(t *testing.T) {
-	took := func(limits spending.Limits) (took time.Duration) {
-		run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-			e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(200))})
-			began := time.Now()
-			e.want(e.engine(limits).Apply(t.Context(), newFleet(200), nil, 10*time.Hour), 200)
-			took = time.Since(began)
-		})
-		return took
-	}
-	without, with := took(spending.Limits{RequireFunds: spending.FundsOff}), took(burnLimit(1e9))
-	if ratio := float64(with) / float64(without); ratio > 1.15 {
-		t.Errorf("%s without a limit, and %.2f times as long with one", without, ratio)
-	}
 }
 
 // An interruption while an instance is rented whose price rises above the burn limit: the instance is destroyed.
