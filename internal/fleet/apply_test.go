@@ -104,11 +104,10 @@ func TestApply_RollingUpdate(t *testing.T) {
 
 // A rolling update stops at the first failure, also within a group, and while it waits for an offer.
 func TestApply_RollingUpdateStops(t *testing.T) {
-	smaller := func(inst map[string]any) { inst["disk_gb"] = 10 }
 	t.Run("not as requested", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
 			first := e.create(spec(6))
-			e.edit(acctest.Creates(), smaller)
+			e.edit(acctest.Creates(), smallerDisk)
 			result := e.apply(rolling(6, 5), first)
 			e.wantLeft(result, 5, 7)
 			if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
@@ -212,7 +211,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 func TestApply_RefusalsCostOneMember(t *testing.T) {
 	for name, prepare := range map[string]func(e *env){
 		"no funds": func(e *env) { e.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}) },
-		"refused":  func(e *env) { e.refuse(http.StatusConflict, acctest.Creates(offerIDs(e)...)) },
+		"refused":  func(e *env) { e.refuse(http.StatusConflict, acctest.Creates()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			runAny(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env, all bool) {
@@ -233,13 +232,6 @@ func TestApply_RefusalsCostOneMember(t *testing.T) {
 	}
 }
 
-func offerIDs(e *env) (ids []string) {
-	for _, offer := range e.Offers() {
-		ids = append(ids, offer.ID)
-	}
-	return ids
-}
-
 // With a wait for offers, an apply continues when offers become available. All waits for all of them.
 func TestApply_WaitsForOffers(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
@@ -254,14 +246,9 @@ func TestApply_WaitsForOffers(t *testing.T) {
 		if took := time.Since(began); took > 12*time.Minute {
 			t.Error(took)
 		}
-		first := members[0].Instance.CreatedAt
-		for _, m := range members {
-			if m.Instance.CreatedAt.Before(first) {
-				first = m.Instance.CreatedAt
-			}
-		}
-		if early := first.Sub(began) < time.Minute; early == all {
-			t.Errorf("the first instance was rented after %s", first.Sub(began))
+		early := func(m fleet.Member) bool { return m.Instance.CreatedAt.Sub(began) < time.Minute }
+		if slices.ContainsFunc(members, early) == all {
+			t.Errorf("all %t: %s", all, describe(fleet.Result{Members: members}))
 		}
 		e.taken(members...)
 		for _, id := range withheld[2:6] {
@@ -289,21 +276,10 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, those that an
-// interrupted apply has rented, without the locations of their offers, and if the API omits the country of one.
+// All members have the same country and GPU, including those that join later: those that the state has, and those that an
+// interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
-	for name, change := range map[string]func([]fleet.Member) []fleet.Member{
-		"members":              func(m []fleet.Member) []fleet.Member { return m },
-		"an interrupted apply": func([]fleet.Member) []fleet.Member { return nil },
-		"without private state": func(m []fleet.Member) []fleet.Member {
-			m[0].Offer.Location, m[1].Offer.Location = market.Location{}, market.Location{}
-			return m
-		},
-		"a country is omitted": func(m []fleet.Member) []fleet.Member {
-			m[0].Offer.Location, m[0].Instance.Country = market.Location{}, nil
-			return m
-		},
-	} {
+	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
 				offers, counts := e.Offers(), map[market.Location]int{}
@@ -323,13 +299,13 @@ func TestApply_SameCountryAndGPU(t *testing.T) {
 				train.Offers.SameCountry, train.Offers.SameGPU = true, true
 				first := e.create(train)
 				for _, offer := range offers {
-					if !slices.ContainsFunc(first, func(m fleet.Member) bool { return m.Offer.ID == offer.ID }) {
-						e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(true)})
-					}
+					e.AddOffer(offer.ID, 0)
 				}
 				time.Sleep(time.Minute)
-				train.Size = 4
-				result := e.apply(train, change(slices.Clone(first)))
+				if interrupted {
+					first = nil
+				}
+				result := e.apply(resized(train, 4), first)
 				e.want(result, 4)
 				for _, m := range result.Members[2:] {
 					if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {

@@ -304,6 +304,15 @@ func (e *env) outbid(factor int64, members ...fleet.Member) {
 	}
 }
 
+// rent rents the instance of a slot under one of its keys, as an apply that was killed, and returns its id.
+func (e *env) rent(seed lifecycle.KeySeed, slot, generation int) string {
+	e.t.Helper()
+	order := spec(1).Request
+	order.Name, order.OfferID = fleet.MemberName("train", slot), e.Offers()[0].ID
+	inst, _, err := e.Client.CreateInstance(e.t.Context(), seed.Slot(slot).Key(generation), order)
+	return must(inst, err).ID
+}
+
 // destroy destroys an instance outside of the fleet.
 func (e *env) destroy(id string) {
 	e.t.Helper()

@@ -233,15 +233,10 @@ func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
 // it.
 func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		rent := func(slot int) string {
-			order := spec(1).Request
-			order.Name, order.OfferID = fleet.MemberName("train", slot), e.Offers()[0].ID
-			inst, _, err := e.Client.CreateInstance(t.Context(), chosenFleet(2).Owner.Chosen.Slot(slot).Key(1), order)
-			return must(inst, err).ID
-		}
-		other := rent(1)
+		seed := chosenFleet(2).Owner.Chosen
+		other := e.rent(seed, 1, 1)
 		time.Sleep(2 * time.Hour)
-		killed, engine := rent(0), e.engine()
+		killed, engine := e.rent(seed, 0, 1), e.engine()
 		result := engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed) {
 			t.Errorf("the failed fleet still has the instance of the interrupted apply: %s", describe(result))
@@ -252,28 +247,6 @@ func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 			t.Error(describe(result))
 		}
 	})
-}
-
-// The API replays the first answer for a key, with the status creating, whatever became of the server.
-func TestApply_FirstAnswerReplays(t *testing.T) {
-	for name, destroyed := range map[string]bool{"destroyed": true, "running": false} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Hooks: quirks.New("first-answer-replays")}, func(t *testing.T, e *env) {
-				first, generation := e.create(spec(2)), 1
-				if destroyed {
-					e.destroyAll(spec(0), first)
-					generation = 2
-				}
-				result := e.apply(spec(2), nil)
-				e.want(result, 2)
-				for _, m := range result.Members {
-					if m.Generation != generation || destroyed == (m.Instance.ID == first[m.Slot].Instance.ID) {
-						t.Errorf("slot %d: %s, generation %d", m.Slot, m.Instance.ID, m.Generation)
-					}
-				}
-			})
-		})
-	}
 }
 
 // What an interrupted apply rented and what has failed since is taken, and not destroyed: no plan has shown that. The
