@@ -28,7 +28,7 @@ func TestApply_CreatesManyMembers(t *testing.T) {
 		if took, atMost := time.Since(began), time.Minute+23*time.Second; took > atMost {
 			t.Errorf("%s, want at most %s", took, atMost)
 		}
-		for _, request := range e.simulator.Requests() {
+		for _, request := range e.Requests() {
 			if request.Status == http.StatusTooManyRequests {
 				t.Fatal("a response is 429")
 			}
@@ -63,12 +63,12 @@ func TestApply_Heals(t *testing.T) {
 func TestApply_CreatesAgain(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		for generation := 1; generation <= 20; generation++ {
-			e.simulator.ClearRequests()
+			e.ClearRequests()
 			members := e.create(chosenFleet(8))
-			if sent := e.count("POST"); sent > 2*8+2*bits.Len(uint(generation)) {
+			if sent := e.CountRequests("POST", ""); sent > 2*8+2*bits.Len(uint(generation)) {
 				t.Errorf("generation %d: %d create requests for 8 members", generation, sent)
 			}
-			e.destroyAll(members)
+			e.destroyAll(spec(0), members)
 		}
 	})
 }
@@ -77,13 +77,13 @@ func TestApply_CreatesAgain(t *testing.T) {
 func TestApply_RollingUpdate(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(5))
-		e.limit(2)
-		e.simulator.SetRateLimit(0, 0)
+		e.LimitOffers(2)
+		e.SetRateLimit(0, 0)
 		least, done := 5, make(chan struct{})
 		go func() {
 			defer close(done)
 			for range 600 {
-				up := slices.DeleteFunc(e.active(), func(i rental.Instance) bool { return i.Status != rental.StatusRunning })
+				up := slices.DeleteFunc(e.Active(), func(i rental.Instance) bool { return i.Status != rental.StatusRunning })
 				least = min(least, len(up))
 				time.Sleep(time.Second)
 			}
@@ -104,11 +104,10 @@ func TestApply_RollingUpdate(t *testing.T) {
 
 // A rolling update stops at the first failure, also within a group, and while it waits for an offer.
 func TestApply_RollingUpdateStops(t *testing.T) {
-	smaller := func(inst map[string]any) { inst["disk_gb"] = 10 }
 	t.Run("not as requested", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
 			first := e.create(spec(6))
-			e.edit(creates(), smaller)
+			e.edit(acctest.Creates(), smallerDisk)
 			result := e.apply(rolling(6, 5), first)
 			e.wantLeft(result, 5, 7)
 			if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
@@ -119,9 +118,9 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 	t.Run("while the next one waits", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
 			first := e.create(spec(3))
-			e.failing = e.offers()[0].ID
+			e.failBoots(e.Offers()[0].ID)
 			e.taken(first...)
-			e.available(e.limit(1)[0], 10*time.Minute)
+			e.AddOffer(e.LimitOffers(1)[0], 10*time.Minute)
 			waiting := rolling(3, 2)
 			waiting.Offers.Wait = time.Hour
 			if result := e.apply(waiting, first); ids(result.Members)[1] != first[1].Instance.ID {
@@ -149,7 +148,7 @@ func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(4))
 		slow, began := first[1].Instance.ID, time.Time{}
-		e.failing = e.offers()[0].ID
+		e.failBoots(e.Offers()[0].ID)
 		e.refuse(http.StatusConflict, func(req *http.Request) bool {
 			if !deletes(req) || !strings.HasSuffix(req.URL.Path, slow) {
 				return false
@@ -178,7 +177,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 		ready   int
 	}{
 		"an offer whose host is not available": {6, func(e *env, _ []fleet.Member) {
-			e.refuse(http.StatusServiceUnavailable, creates(e.offers()[0].ID))
+			e.refuse(http.StatusServiceUnavailable, acctest.Creates(e.Offers()[0].ID))
 		}, 5},
 		"a member that is replaced hangs":   {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 409, m[0]) }, 4},
 		"a member that cannot be destroyed": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 403, m[0]) }, 4},
@@ -197,7 +196,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 				e.fail(members[0])
 				test.prepare(e, members)
 				s := spec(test.size)
-				s.Target.MaxPriceKopH = 4 * priceOf(e.offers()[:4]...)
+				s.Target.MaxPriceKopH = 4 * priceOf(e.Offers()[:4]...)
 				result := e.apply(s, e.read(members))
 				ready := fleet.Ready(result.Members, rental.DesiredRunning)
 				if ready != test.ready || len(result.Failures) != 1 {
@@ -211,8 +210,8 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 // A refusal that may concern all slots costs one of the members that are to be replaced, and not the others.
 func TestApply_RefusalsCostOneMember(t *testing.T) {
 	for name, prepare := range map[string]func(e *env){
-		"no funds": func(e *env) { e.setAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}) },
-		"refused":  func(e *env) { e.refuse(http.StatusConflict, creates(offerIDs(e)...)) },
+		"no funds": func(e *env) { e.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}) },
+		"refused":  func(e *env) { e.refuse(http.StatusConflict, acctest.Creates()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			runAny(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env, all bool) {
@@ -233,19 +232,12 @@ func TestApply_RefusalsCostOneMember(t *testing.T) {
 	}
 }
 
-func offerIDs(e *env) (ids []string) {
-	for _, offer := range e.offers() {
-		ids = append(ids, offer.ID)
-	}
-	return ids
-}
-
 // With a wait for offers, an apply continues when offers become available. All waits for all of them.
 func TestApply_WaitsForOffers(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
-		withheld := e.limit(2)
+		withheld := e.LimitOffers(2)
 		for _, id := range withheld[:2] {
-			e.available(id, 10*time.Minute)
+			e.AddOffer(id, 10*time.Minute)
 		}
 		four := allOf(4, time.Hour)
 		four.All = all
@@ -254,18 +246,13 @@ func TestApply_WaitsForOffers(t *testing.T) {
 		if took := time.Since(began); took > 12*time.Minute {
 			t.Error(took)
 		}
-		first := members[0].Instance.CreatedAt
-		for _, m := range members {
-			if m.Instance.CreatedAt.Before(first) {
-				first = m.Instance.CreatedAt
-			}
-		}
-		if early := first.Sub(began) < time.Minute; early == all {
-			t.Errorf("the first instance was rented after %s", first.Sub(began))
+		early := func(m fleet.Member) bool { return m.Instance.CreatedAt.Sub(began) < time.Minute }
+		if slices.ContainsFunc(members, early) == all {
+			t.Errorf("all %t: %s", all, describe(fleet.Result{Members: members}))
 		}
 		e.taken(members...)
 		for _, id := range withheld[2:6] {
-			e.available(id, 10*time.Minute)
+			e.AddOffer(id, 10*time.Minute)
 		}
 		update := rolling(4, 1)
 		update.All, update.Offers.Wait = all, time.Hour
@@ -276,7 +263,7 @@ func TestApply_WaitsForOffers(t *testing.T) {
 // The reason why a slot is empty is the last one: the offers could be read again, and there were none.
 func TestApply_OffersReadableAgain(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.limit(0)
+		e.LimitOffers(0)
 		began := time.Now()
 		e.refuse(http.StatusInternalServerError, func(req *http.Request) bool {
 			return listsOffers(req) && time.Since(began) < 30*time.Minute
@@ -289,24 +276,13 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, those that an
-// interrupted apply has rented, without the locations of their offers, and if the API omits the country of one.
+// All members have the same country and GPU, including those that join later: those that the state has, and those that an
+// interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
-	for name, change := range map[string]func([]fleet.Member) []fleet.Member{
-		"members":              func(m []fleet.Member) []fleet.Member { return m },
-		"an interrupted apply": func([]fleet.Member) []fleet.Member { return nil },
-		"without private state": func(m []fleet.Member) []fleet.Member {
-			m[0].Offer.Location, m[1].Offer.Location = market.Location{}, market.Location{}
-			return m
-		},
-		"a country is omitted": func(m []fleet.Member) []fleet.Member {
-			m[0].Offer.Location, m[0].Instance.Country = market.Location{}, nil
-			return m
-		},
-	} {
+	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
-				offers, counts := e.offers(), map[market.Location]int{}
+				offers, counts := e.Offers(), map[market.Location]int{}
 				for _, offer := range offers {
 					counts[market.LocationOf(offer)]++
 				}
@@ -317,19 +293,19 @@ func TestApply_SameCountryAndGPU(t *testing.T) {
 					}
 				}
 				for _, offer := range offers {
-					e.setOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
+					e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
 				}
 				train := spec(2)
 				train.Offers.SameCountry, train.Offers.SameGPU = true, true
 				first := e.create(train)
 				for _, offer := range offers {
-					if !slices.ContainsFunc(first, func(m fleet.Member) bool { return m.Offer.ID == offer.ID }) {
-						e.setOffer(offer.ID, simulator.OfferPatch{Available: new(true)})
-					}
+					e.AddOffer(offer.ID, 0)
 				}
 				time.Sleep(time.Minute)
-				train.Size = 4
-				result := e.apply(train, change(slices.Clone(first)))
+				if interrupted {
+					first = nil
+				}
+				result := e.apply(resized(train, 4), first)
 				e.want(result, 4)
 				for _, m := range result.Members[2:] {
 					if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
@@ -351,13 +327,13 @@ func TestApply_Interrupted(t *testing.T) {
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it ended after %s", took)
 		}
-		if active := len(e.active()); !result.Interrupted || len(result.Members) == 0 || len(result.Members) != active {
+		if active := len(e.Active()); !result.Interrupted || len(result.Members) == 0 || len(result.Members) != active {
 			t.Errorf("%d members, %d active: %s", len(result.Members), active, describe(result))
 		}
 	})
 	for name, prepare := range map[string]func(e *env, first []fleet.Member, cancel func()){
 		"timeout during the wait for an offer": func(e *env, first []fleet.Member, _ func()) {
-			e.limit(0)
+			e.LimitOffers(0)
 			e.taken(first...)
 		},
 		"while it reads the account": func(e *env, _ []fleet.Member, cancel func()) {
@@ -437,7 +413,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 			members, _, err := e.engine().Refresh(t.Context(), first)
 			return must(members, err)
 		}
-		e.proxy.Set(acctest.Request("GET", "/instances/[^/]+").Do(apiError(http.StatusNotFound)),
+		e.Proxy.Set(acctest.Request("GET", "/instances/[^/]+").Do(acctest.Fail(http.StatusNotFound)),
 			emptyList)
 		if now := refresh(); len(fleet.Plan(spec(2), now)) > 0 {
 			t.Errorf("the plan is %s", planText(fleet.Plan(spec(2), now)))
@@ -501,7 +477,7 @@ func TestApply_NotDestroyed(t *testing.T) {
 		first := e.create(spec(1))
 		e.fail(first...)
 		members := e.read(first)
-		e.failing = e.offers()[1].ID
+		e.failBoots(e.Offers()[1].ID)
 		e.refuse(http.StatusConflict, acctest.Request("DELETE", "/instances/"+first[0].Instance.ID))
 		if result := e.apply(allOf(2, 0), members); kinds(result)[0] != "NotDestroyed" || len(result.RolledBack) != 1 {
 			t.Error(describe(result))

@@ -5,13 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
@@ -24,16 +21,13 @@ var chaosSeeds = flag.Uint64("fleet.seeds", 8, "run TestApply_Chaos with this `n
 // chaosSteps is the number of applies of each seed.
 const chaosSteps = 12
 
-// Random descriptions, failures, interruptions and kills, with everything that the API document allows: no slot ever
-// has two instances, none is missing from the result, the total cap holds, a success has reached the description, and
-// applying again leads there.
+// Random descriptions, failures, interruptions and kills, with what the API document allows and with faults: no slot
+// ever has two instances, none is missing from the result, a success has reached the description, applying again leads
+// there, and a destruction leaves nothing.
 func TestApply_Chaos(t *testing.T) {
 	for seed := range *chaosSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			set := quirks.New()
-			if seed%3 > 0 {
-				set.Switch("all")
-			}
 			run(t, simulator.Config{Seed: seed, Hooks: set}, func(t *testing.T, e *env) {
 				w := &randomChanges{e: e, quirks: set, rand: rand.New(rand.NewPCG(seed, 0)), spec: spec(3)}
 				for range chaosSteps {
@@ -63,6 +57,7 @@ func (w *randomChanges) step() {
 	w.e.t.Helper()
 	r := w.rand
 	w.happen()
+	w.switchQuirks()
 	w.refresh()
 	known := w.unknown(w.members) == ""
 	if len(w.log) == 0 || w.exists {
@@ -98,6 +93,24 @@ func (w *randomChanges) unknown(members []fleet.Member) string {
 	return ""
 }
 
+// switchQuirks switches none, all or some of the quirks on, and faults with them: about one request in ten fails.
+func (w *randomChanges) switchQuirks() {
+	names := quirks.Names()
+	w.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	names = names[:[]int{0, len(names), len(names) / 3}[w.rand.IntN(3)]]
+	w.quirks.Switch(names...)
+	w.e.ClearFaults()
+	if len(names) == 0 {
+		return
+	}
+	for _, fault := range []simulator.Fault{{Status: 500}, {Status: 429}, {Drop: "before"}, {Drop: "after"}} {
+		fault.Probability = 0.025
+		if err := w.e.AddFault(fault); err != nil {
+			w.e.t.Fatal(err)
+		}
+	}
+}
+
 // change changes the description.
 func (w *randomChanges) change() {
 	r := w.rand
@@ -128,16 +141,16 @@ func (w *randomChanges) happen() {
 	switch w.rand.IntN(6) {
 	case 0:
 		failed := simulator.InstancePatch{Status: new("failed")}
-		_ = w.e.simulator.SetInstance(id, failed) //nolint:errcheck // it may not exist
+		_ = w.e.SetInstance(id, failed) //nolint:errcheck // it may not exist
 	case 1:
-		_, _ = w.e.client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may not exist
+		_, _ = w.e.Client.DeleteInstance(w.e.t.Context(), id) //nolint:errcheck // it may not exist
 	case 2:
-		_, _ = w.e.client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
+		_, _ = w.e.Client.StopInstance(w.e.t.Context(), id) //nolint:errcheck // it may not run
 	case 3:
 		if member.Offer.ID != "" {
 			bid := member.Instance.Price.RunningKopH * 3 / 2
 			patch := simulator.OfferPatch{InterruptibleKopH: &bid}
-			_ = w.e.simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
+			_ = w.e.Simulator.SetOffer(member.Offer.ID, patch) //nolint:errcheck // see above
 		}
 	}
 	time.Sleep(time.Minute)
@@ -192,7 +205,7 @@ func (w *randomChanges) exact() map[string]string {
 	on := w.quirks.On()
 	w.quirks.Switch()
 	found := map[string]string{}
-	for _, inst := range w.e.active() {
+	for _, inst := range w.e.Active() {
 		if name, _, ok := fleet.ParseMemberName(inst.NameString()); ok && name == w.spec.Name {
 			found[inst.ID] = inst.NameString()
 		}
@@ -205,6 +218,7 @@ func (w *randomChanges) exact() map[string]string {
 func (w *randomChanges) end() {
 	w.e.t.Helper()
 	w.quirks.Switch()
+	w.e.ClearFaults()
 	w.spec.Offers.Wait = 0
 	w.spec.Size, w.spec.Target.OnOutbid = 5, lifecycle.OutbidReplace
 	w.spec.Target.State = rental.DesiredRunning
@@ -216,64 +230,48 @@ func (w *randomChanges) end() {
 		w.members = slices.Concat(result.Members, result.Missing)
 	}
 	w.log = append(w.log, "end: "+describe(result))
-	if id := w.unknown(w.members); len(result.Failures) > 0 || len(result.Members) != 5 || id != "" {
-		w.fail("the fleet is not as described; not in the state: %q", id)
+	id, plan := w.unknown(w.members), planText(fleet.Plan(w.spec, w.members))
+	if len(result.Failures) > 0 || len(result.Members) != 5 || id != "" || plan != "" {
+		w.fail("the fleet is not as described: %s; not in the state: %q", plan, id)
+	}
+	result = w.e.destroyAll(w.spec, w.members)
+	if id := w.unknown(nil); len(result.Members) > 0 || id != "" {
+		w.fail("after the destruction, %q is left: %s", id, describe(result))
 	}
 }
 
 // Random histories of keys: each slot has used keys and perhaps a running instance of an interrupted apply. Nothing is
-// rented twice, and every running instance is received.
+// rented twice, and every running instance is received, although some responses are lost.
 func TestApply_RandomKeyHistories(t *testing.T) {
 	for seed := range *chaosSeeds / 4 {
 		random := rand.New(rand.NewPCG(seed, 7))
-		run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+		run(t, simulator.Config{MarketScale: 5, Seed: seed}, func(t *testing.T, e *env) {
 			e.enrich()
-			e.simulator.SetRateLimit(0, 0)
+			e.SetRateLimit(0, 0)
 			const size = 6
 			live := map[int]string{}
-			hidden := random.IntN(3) == 0 // the list has no names
 			for slot := range size {
-				used := random.IntN(10)
-				alive := random.IntN(2) == 0
-				name := fleet.MemberName("train", slot)
-				for number := 1; number <= used+1; number++ {
-					if number > used && !alive {
-						break
-					}
-					key := lifecycle.FleetSeed("train/1").Slot(slot).Key(number)
-					order := spec(1).Request
-					order.Name, order.OfferID = name, e.offers()[0].ID
-					inst, _, err := e.client.CreateInstance(t.Context(), key, order)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if number <= used {
-						if _, err := e.client.DeleteInstance(t.Context(), inst.ID); err != nil {
-							t.Fatal(err)
-						}
+				used, alive := random.IntN(10), random.IntN(2)
+				for number := 1; number <= used+alive; number++ {
+					id := e.rent(spec(size).Owner.Seed, slot, number)
+					if number > used {
+						live[slot] = id
 						continue
 					}
-					live[slot] = inst.ID
+					must(e.Client.DeleteInstance(t.Context(), id))
 				}
 			}
 			time.Sleep(5 * time.Minute)
-			flaky := rand.New(rand.NewPCG(seed, 8))
-			var mu sync.Mutex
-			loses := func(req *http.Request) bool {
-				mu.Lock()
-				defer mu.Unlock()
-				return creates()(req) && flaky.IntN(5) == 0
+			lost := simulator.Fault{Method: "POST", Path: "/instances", Drop: simulator.DropAfter, Probability: 0.2}
+			if err := e.AddFault(lost); err != nil {
+				t.Fatal(err)
 			}
-			rules := []acctest.Rule{acctest.Match(loses).Do(loseResponse)}
-			if hidden {
-				rules = append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { delete(inst, "name") })))
+			if random.IntN(3) == 0 {
+				e.hideNames()
 			}
-			e.proxy.Set(rules...)
-			train := spec(size)
-			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
-			if len(result.Failures) > 0 || len(result.Members) != size || len(e.active()) != size {
-				t.Errorf("seed %d: %s; %d active", seed, describe(result), len(e.active()))
-			}
+			result := e.engine().Apply(t.Context(), spec(size), nil, 2*time.Hour)
+			e.Proxy.Set()
+			e.want(result, size)
 			for slot, id := range live {
 				if ids(result.Members)[slot] != id {
 					t.Errorf("seed %d: slot %d has %s instead of %s", seed, slot, ids(result.Members)[slot], id)

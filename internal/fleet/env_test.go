@@ -1,50 +1,38 @@
 package fleet_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
-	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
-var apiKey = "sim_" + strings.Repeat("a", 40)
-
-// env is a simulator with fake time, and a client of it.
+// env is a simulator with fake time.
 type env struct {
-	t         *testing.T
-	simulator *simulator.Simulator
-	client    *rental.Client
-	proxy     acctest.Proxy
-	failing   string // the offer whose boots fail, "" for none
+	*acctest.Bubble
+	t     *testing.T
+	boots acctest.Proxy // closer to the simulator than Proxy
 }
 
-// run runs a test in a synctest bubble: the simulator's real clock is the fake clock of the bubble.
+// run runs a test in a bubble.
 func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		config.APIKey, config.Market = apiKey, simulator.MarketStill
-		e := &env{t: t, simulator: must(quirks.NewSimulator(config))}
-		e.client = must(rental.New(rental.Config{
-			BaseURL: "http://127.0.0.1/api/v1", APIKey: apiKey, Transport: e, MaxRetries: 10,
-		}))
+	e := new(env)
+	config.Wrap = e.boots.Wrap
+	acctest.InBubble(t, config, func(t *testing.T, b *acctest.Bubble) {
+		e.Bubble, e.t = b, t
 		test(t, e)
-		time.Sleep(2 * time.Hour) // until no goroutine is left
 	})
 }
 
@@ -66,70 +54,48 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// RoundTrip implements http.RoundTripper.
-func (e *env) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(50 * time.Millisecond)
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	if offer := e.failing; offer != "" && creates(offer)(req) {
-		time.AfterFunc(5*time.Second, func() { e.failBoots(offer) })
-	}
-	return rentaltest.Serve(e.proxy.Wrap(e.simulator.Handler()), req)
-}
-
-// failBoots makes instances of an offer fail that boot.
+// failBoots makes the instances of an offer fail while they boot, until boots are set otherwise.
 func (e *env) failBoots(offer string) {
-	for _, i := range e.simulator.Overview().Instances {
-		if i.OfferID != offer || i.Status != "creating" && i.Status != "starting" {
-			continue
-		}
-		if err := e.simulator.SetInstance(i.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
-			e.t.Error(err)
-		}
-	}
+	e.boots.Set(acctest.Creates(offer).Do(acctest.Before(func(*http.Request) {
+		time.AfterFunc(5*time.Second, func() {
+			for _, i := range e.Overview().Instances {
+				if i.OfferID == offer && (i.Status == "creating" || i.Status == "starting") {
+					e.SetStatus(i.ID, rental.StatusFailed)
+				}
+			}
+		})
+	})))
 }
 
 // refuse answers some requests with an error of the API, which does nothing.
-func (e *env) refuse(status int, when acctest.Match) { e.proxy.Set(when.Do(apiError(status))) }
+func (e *env) refuse(status int, when acctest.Match) { e.Proxy.Set(when.Do(acctest.Fail(status))) }
 
 // lose answers some requests with an error after the work is done.
-func (e *env) lose(when acctest.Match) { e.proxy.Set(when.Do(loseResponse)) }
+func (e *env) lose(when acctest.Match) { e.Proxy.Set(when.Do(acctest.LoseResponse)) }
 
-func loseResponse(w http.ResponseWriter, r *http.Request, api http.Handler) {
-	acctest.Record(w, r, api)
-	apiError(http.StatusInternalServerError)(w, r, api)
+// hideNames makes the API omit the names of instances.
+func (e *env) hideNames() {
+	e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
 }
 
 // edit changes each instance in the responses to some requests for instances.
 func (e *env) edit(when acctest.Match, change func(inst map[string]any)) {
-	e.proxy.Set(when.Do(acctest.RewriteItems(change)))
+	e.Proxy.Set(when.Do(acctest.RewriteItems(change)))
 }
 
-func apiError(status int) acctest.Interceptor {
-	return acctest.Respond(status, string(must(json.Marshal(rentaltest.Failure(status)))))
+// neverReady keeps the status of an instance at starting, after other rules.
+func (e *env) neverReady(name string, rules ...acctest.Rule) {
+	e.Proxy.Set(append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
+		if inst["name"] == name && inst["status"] == "running" {
+			inst["status"] = "starting"
+		}
+	})))...)
 }
 
 // multiplyPrice changes the running price of an instance in a response.
 func multiplyPrice(inst map[string]any, percent int64) {
 	price := inst["price"].(map[string]any)
 	price["running_kop_h"] = int64(price["running_kop_h"].(float64)) * percent / 100
-}
-
-// creates matches create requests with one of these texts in their bodies; without texts, all of them.
-func creates(texts ...string) acctest.Match {
-	return func(req *http.Request) bool {
-		if !acctest.Request("POST", "/instances")(req) {
-			return false
-		}
-		body := string(must(io.ReadAll(req.Body)))
-		req.Body = io.NopCloser(strings.NewReader(body))
-		found := len(texts) == 0
-		for _, text := range texts {
-			found = found || strings.Contains(body, `"`+text+`"`)
-		}
-		return found
-	}
 }
 
 var (
@@ -143,9 +109,9 @@ var (
 func (e *env) engine(limits ...spending.Limits) *fleet.Engine {
 	poll := 5 * time.Second
 	limits = append(limits, spending.Limits{RequireFunds: spending.FundsOff})
-	cache, account := rental.NewCache(e.client), spending.NewAccount(limits[0], e.client)
+	cache, account := rental.NewCache(e.Client), spending.NewAccount(limits[0], e.Client)
 	manager := lifecycle.New(lifecycle.Config{
-		Client: e.client, Template: cache.Templates.Find, PollInterval: poll, Account: account, Owners: new(lifecycle.Owners),
+		Client: e.Client, Template: cache.Templates.Find, PollInterval: poll, Account: account, Owners: new(lifecycle.Owners),
 	})
 	return &fleet.Engine{
 		Cache: cache, Lifecycle: manager, Market: market.New(cache, manager, poll), RecoverWithin: time.Hour,
@@ -163,7 +129,7 @@ func spec(size int) fleet.Spec {
 		Owner: fleet.Owner{
 			Object: lifecycle.Object{Token: "fleet", Fleet: "train/1"}, Seed: lifecycle.FleetSeed("train/1"),
 		},
-		Name: "train", Size: size, MinReady: size,
+		Name: "train", Size: size,
 		Request: rental.InstanceCreate{Template: "pytorch", DiskGB: 20, Type: rental.OnDemand},
 		Offers:  market.Demand{Queries: []rental.OfferQuery{{Type: rental.OnDemand}}},
 		Target: lifecycle.Target{
@@ -201,6 +167,12 @@ func allOf(size int, wait time.Duration) fleet.Spec {
 	return s
 }
 
+// resized describes the same fleet with another size.
+func resized(s fleet.Spec, size int) fleet.Spec {
+	s.Size = size
+	return s
+}
+
 func interruptible(size int) fleet.Spec {
 	s := spec(size)
 	s.Request.Type, s.Offers.Queries[0].Type = rental.Interruptible, rental.Interruptible
@@ -228,9 +200,9 @@ func (e *env) create(spec fleet.Spec) []fleet.Member {
 }
 
 // destroyAll destroys a fleet.
-func (e *env) destroyAll(members []fleet.Member) fleet.Result {
+func (e *env) destroyAll(spec fleet.Spec, members []fleet.Member) fleet.Result {
 	e.t.Helper()
-	return must(e.engine().Destroy(e.t.Context(), spec(0), members, 30*time.Minute))
+	return must(e.engine().Destroy(e.t.Context(), spec, members, time.Hour))
 }
 
 // read reads members as a refresh does, a minute later.
@@ -251,7 +223,7 @@ func (e *env) want(result fleet.Result, members int) {
 	if len(result.Members) != members || ready != members || len(result.Failures) > 0 {
 		e.t.Fatalf("want %d ready members: %s", members, describe(result))
 	}
-	if left := len(e.active()); left != members {
+	if left := len(e.Active()); left != members {
 		e.t.Fatalf("the account has %d instances, want %d", left, members)
 	}
 }
@@ -259,7 +231,7 @@ func (e *env) want(result fleet.Result, members int) {
 // wantLeft fails unless this many instances exist, all of them members, and this many were ever rented.
 func (e *env) wantLeft(result fleet.Result, left, rented int) {
 	e.t.Helper()
-	if active, all := len(e.active()), len(e.all()); active != left || len(result.Members) != left || all != rented {
+	if active, all := len(e.Active()), len(e.Instances()); active != left || len(result.Members) != left || all != rented {
 		e.t.Errorf("%d exist, %d were rented, want %d and %d: %s", active, all, left, rented, describe(result))
 	}
 }
@@ -304,30 +276,14 @@ func kinds(result fleet.Result) map[int]string {
 // enrich lifts the limits of the account.
 func (e *env) enrich() {
 	e.t.Helper()
-	e.setAccount(simulator.AccountPatch{MaxInstances: new(int64(2000)), BalanceKop: new(int64(1e12))})
-}
-
-func (e *env) setAccount(patch simulator.AccountPatch) {
-	e.t.Helper()
-	if err := e.simulator.SetAccount(patch); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) setOffer(id string, patch simulator.OfferPatch) {
-	e.t.Helper()
-	if err := e.simulator.SetOffer(id, patch); err != nil {
-		e.t.Error(err)
-	}
+	e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(2000)), BalanceKop: new(int64(1e12))})
 }
 
 // fail sets the status of members to failed.
 func (e *env) fail(members ...fleet.Member) {
 	e.t.Helper()
 	for _, m := range members {
-		if err := e.simulator.SetInstance(m.Instance.ID, simulator.InstancePatch{Status: new("failed")}); err != nil {
-			e.t.Fatal(err)
-		}
+		e.SetStatus(m.Instance.ID, rental.StatusFailed)
 	}
 }
 
@@ -335,7 +291,7 @@ func (e *env) fail(members ...fleet.Member) {
 func (e *env) taken(members ...fleet.Member) {
 	e.t.Helper()
 	for _, m := range members {
-		e.setOffer(m.Offer.ID, simulator.OfferPatch{Available: new(false)})
+		e.SetOffer(m.Offer.ID, simulator.OfferPatch{Available: new(false)})
 	}
 }
 
@@ -344,73 +300,33 @@ func (e *env) outbid(factor int64, members ...fleet.Member) {
 	e.t.Helper()
 	for _, m := range members {
 		patch := simulator.OfferPatch{InterruptibleKopH: new(factor * m.Instance.Price.RunningKopH)}
-		e.setOffer(m.Offer.ID, patch)
+		e.SetOffer(m.Offer.ID, patch)
 	}
+}
+
+// rent rents the instance of a slot under one of its keys, as an apply that was killed, and returns its id.
+func (e *env) rent(seed lifecycle.KeySeed, slot, generation int) string {
+	e.t.Helper()
+	order := spec(1).Request
+	order.Name, order.OfferID = fleet.MemberName("train", slot), e.Offers()[0].ID
+	inst, _, err := e.Client.CreateInstance(e.t.Context(), seed.Slot(slot).Key(generation), order)
+	return must(inst, err).ID
 }
 
 // destroy destroys an instance outside of the fleet.
 func (e *env) destroy(id string) {
 	e.t.Helper()
-	must(e.client.DeleteInstance(e.t.Context(), id))
+	must(e.Client.DeleteInstance(e.t.Context(), id))
 	time.Sleep(time.Minute) // until it is destroyed
 }
 
-// count returns the number of requests with a method.
-func (e *env) count(method string) (n int) {
-	for _, request := range e.simulator.Requests() {
-		if request.Method == method {
-			n++
-		}
-	}
-	return n
-}
-
-// limit leaves this many offers available.
-func (e *env) limit(left int) (withheld []string) {
+// burnKopH is what all instances cost.
+func (e *env) burnKopH() (sum int64) {
 	e.t.Helper()
-	for _, offer := range e.offers() {
-		if left--; left < 0 {
-			e.setOffer(offer.ID, simulator.OfferPatch{Available: new(false)})
-			withheld = append(withheld, offer.ID)
-		}
+	for _, inst := range e.Active() {
+		sum += inst.BurnKopH()
 	}
-	return withheld
-}
-
-// available makes an offer available again after some time.
-func (e *env) available(id string, after time.Duration) {
-	e.t.Helper()
-	time.AfterFunc(after, func() { e.setOffer(id, simulator.OfferPatch{Available: new(true)}) })
-}
-
-// all returns all instances that ever existed.
-func (e *env) all() (all []rental.Instance) {
-	e.t.Helper()
-	query := rental.ListInstancesQuery{Status: rental.ListAll}
-	for inst, err := range e.client.ListInstances(e.t.Context(), query) {
-		all = append(all, must(inst, err))
-	}
-	return all
-}
-
-// active returns the active instances.
-func (e *env) active() (active []rental.Instance) {
-	e.t.Helper()
-	for _, inst := range e.all() {
-		if !inst.Destroyed() {
-			active = append(active, inst)
-		}
-	}
-	return active
-}
-
-// offers returns the available offers, the cheapest one first.
-func (e *env) offers() (offers []rental.Offer) {
-	e.t.Helper()
-	for offer, err := range e.client.ListOffers(e.t.Context(), rental.OfferQuery{}) {
-		offers = append(offers, must(offer, err))
-	}
-	return offers
+	return sum
 }
 
 // priceOf is the price of members that are rented from offers.
@@ -419,13 +335,4 @@ func priceOf(offers ...rental.Offer) (kopH int64) {
 		kopH += offer.Price.OnDemandKopH + offer.DiskKopH(10) // 10 of 20 GB are included
 	}
 	return kopH
-}
-
-// createOther creates an instance that does not belong to the fleet.
-func (e *env) createOther(name string) rental.Instance {
-	e.t.Helper()
-	order := spec(1).Request
-	order.Name, order.OfferID = name, e.offers()[0].ID
-	other, _, err := e.client.CreateInstance(e.t.Context(), "other", order)
-	return must(other, err)
 }

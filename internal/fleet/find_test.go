@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
@@ -23,12 +24,10 @@ func TestApply_RecoversMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 				first := e.create(spec(3))
-				e.limit(0)
-				e.edit(anyInstance, func(inst map[string]any) {
-					if hidden {
-						delete(inst, "name")
-					}
-				})
+				e.LimitOffers(0)
+				if hidden {
+					e.hideNames()
+				}
 				time.Sleep(5 * time.Hour)
 				three := allOf(3, 5*time.Hour)
 				three.All = all
@@ -64,33 +63,24 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 				})
 			})
 		}
-		t.Run(fmt.Sprintf("destroyed after %s", age), func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				saved := e.create(spec(2))
-				e.want(e.apply(spec(5), saved), 5)
-				time.Sleep(age)
-				result := e.destroyAll(saved)
-				if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.active()) > 0 {
-					t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.active()), describe(result))
-				}
+		for _, listed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("destroyed after %s, listed %t", age, listed), func(t *testing.T) {
+				run(t, simulator.Config{}, func(t *testing.T, e *env) {
+					saved := e.create(spec(2))
+					e.want(e.apply(spec(5), saved), 5)
+					time.Sleep(age)
+					if !listed { // their keys return them
+						e.Proxy.Set(emptyList)
+					}
+					result := e.destroyAll(spec(2), saved)
+					e.Proxy.Set()
+					if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.Active()) > 0 {
+						t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.Active()), describe(result))
+					}
+				})
 			})
-		})
-	}
-}
-
-// A growth was killed, and the list lacks its servers for a while: a destruction finds them by their keys.
-func TestDestroy_FindsWhatTheListLacks(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		saved := e.create(spec(2))
-		e.want(e.apply(spec(5), saved), 5)
-		e.proxy.Set(emptyList)
-		two := spec(2)
-		result := must(e.engine().Destroy(t.Context(), two, saved, time.Hour))
-		e.proxy.Set()
-		if left := len(e.active()); left > 0 || len(result.Recovered) != 3 {
-			t.Errorf("%d are left: %s", left, describe(result))
 		}
-	})
+	}
 }
 
 // A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a
@@ -108,14 +98,14 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 					train.Owner.GenerationsUnknown = true
 					saved := []fleet.Member{members[0], members[2]}
 					if destroys {
-						must(e.engine().Destroy(t.Context(), train, saved, time.Hour))
-						if left := len(e.active()); left > 0 {
+						e.destroyAll(train, saved)
+						if left := len(e.Active()); left > 0 {
 							t.Errorf("%d are left", left)
 						}
 						return
 					}
-					if result := e.apply(train, saved); len(e.all()) != 4 || len(result.Members) != 3 {
-						t.Errorf("%d were rented: %s", len(e.all()), describe(result))
+					if result := e.apply(train, saved); len(e.Instances()) != 4 || len(result.Members) != 3 {
+						t.Errorf("%d were rented: %s", len(e.Instances()), describe(result))
 					}
 				})
 			})
@@ -133,15 +123,14 @@ func TestApply_TwoFleetsWithOneName(t *testing.T) {
 				time.Sleep(age)
 				second := newFleet(1)
 				result := e.apply(second, nil)
-				second = saved(second)
-				second.Size, second.MinReady = 4, 4
+				second = resized(saved(second), 4)
 				result = e.apply(second, result.Members)
-				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.active()) != 7 {
-					t.Fatalf("%d active: %s", len(e.active()), describe(result))
+				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.Active()) != 7 {
+					t.Fatalf("%d active: %s", len(e.Active()), describe(result))
 				}
-				must(e.engine().Destroy(t.Context(), second, result.Members, time.Hour))
-				if e.want(e.apply(spec(3), others), 3); len(e.active()) != 3 {
-					t.Errorf("%d of the other fleet are left", len(e.active()))
+				e.destroyAll(second, result.Members)
+				if e.want(e.apply(spec(3), others), 3); len(e.Active()) != 3 {
+					t.Errorf("%d of the other fleet are left", len(e.Active()))
 				}
 			})
 		})
@@ -156,14 +145,14 @@ func TestApply_AsksForNoServerOfOthers(t *testing.T) {
 		younger := saved(newFleet(0))
 		younger.Owner.SearchedAt = time.Now()
 		engine := e.engine()
-		sent := e.count("POST")
+		sent := e.CountRequests("POST", "")
 		engine.Apply(t.Context(), younger, nil, time.Hour)
 		younger.Owner.SearchedAt = time.Time{}
-		for _, inst := range e.active() {
+		for _, inst := range e.Active() {
 			engine.Lifecycle.Owners.Claim(inst.ID, lifecycle.Object{Token: "other"})
 		}
 		engine.Apply(t.Context(), younger, nil, time.Hour)
-		if n := e.count("POST") - sent; n > 0 {
+		if n := e.CountRequests("POST", "") - sent; n > 0 {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -194,7 +183,7 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 		want    map[int]string // of a new fleet with three members
 	}
 	for name, test := range map[string]story{
-		"a foreign name": {func(e *env, _ *fleet.Engine) { e.createOther("train-1") }, 4, map[int]string{}},
+		"a foreign name": {func(e *env, _ *fleet.Engine) { e.Rent("train-1") }, 4, map[int]string{}},
 		"older than an hour": {func(e *env, _ *fleet.Engine) {
 			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
@@ -202,7 +191,7 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 		"older, and not listed with a name": {func(e *env, _ *fleet.Engine) {
 			e.create(chosenFleet(2))
 			time.Sleep(61 * time.Minute)
-			e.edit(anyInstance, func(inst map[string]any) { delete(inst, "name") })
+			e.hideNames()
 		}, 2, map[int]string{0: "NotRecent", 1: "NotRecent", 2: "NotTried"}},
 		// create_before_destroy: the process has read the members of the old object from a state.
 		"of another object": {func(e *env, engine *fleet.Engine) {
@@ -215,29 +204,18 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 			run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
 				engine := e.engine()
 				test.prepare(e, engine)
-				sent := e.count("POST")
+				sent := e.CountRequests("POST", "")
 				result := engine.Apply(t.Context(), chosenFleet(3), nil, time.Hour)
-				e.proxy.Set()
-				if got := kinds(result); !maps.Equal(got, test.want) || e.count("POST") > sent+6 {
+				e.Proxy.Set()
+				if got := kinds(result); !maps.Equal(got, test.want) || e.CountRequests("POST", "") > sent+6 {
 					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
 				}
-				if all := e.all(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
+				if all := e.Instances(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
 					t.Errorf("%d members, %d were rented", len(result.Members), len(all))
 				}
 			})
 		})
 	}
-}
-
-// A creation with a chosen seed was killed: the next one takes what it rented within the limit.
-func TestApply_ChosenFleetRecovers(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		killed := e.create(chosenFleet(3))
-		result := e.apply(chosenFleet(4), nil)
-		if e.want(result, 4); len(result.Recovered) != 3 || ids(result.Members)[0] != ids(killed)[0] {
-			t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
-		}
-	})
 }
 
 // After a create_before_destroy, the old object destroys its members, and those of the new one stay.
@@ -255,15 +233,10 @@ func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
 // it.
 func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		rent := func(slot int) string {
-			order := spec(1).Request
-			order.Name, order.OfferID = fleet.MemberName("train", slot), e.offers()[0].ID
-			inst, _, err := e.client.CreateInstance(t.Context(), chosenFleet(2).Owner.Chosen.Slot(slot).Key(1), order)
-			return must(inst, err).ID
-		}
-		other := rent(1)
+		seed := chosenFleet(2).Owner.Chosen
+		other := e.rent(seed, 1, 1)
 		time.Sleep(2 * time.Hour)
-		killed, engine := rent(0), e.engine()
+		killed, engine := e.rent(seed, 0, 1), e.engine()
 		result := engine.Apply(t.Context(), chosenFleet(2), nil, time.Hour)
 		if len(result.Failures) != 2 || engine.Lifecycle.Owners.Has(killed) {
 			t.Errorf("the failed fleet still has the instance of the interrupted apply: %s", describe(result))
@@ -276,28 +249,6 @@ func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 	})
 }
 
-// The API replays the first answer for a key, with the status creating, whatever became of the server.
-func TestApply_FirstAnswerReplays(t *testing.T) {
-	for name, destroyed := range map[string]bool{"destroyed": true, "running": false} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Hooks: quirks.New("first-answer-replays")}, func(t *testing.T, e *env) {
-				first, generation := e.create(spec(2)), 1
-				if destroyed {
-					e.destroyAll(first)
-					generation = 2
-				}
-				result := e.apply(spec(2), nil)
-				e.want(result, 2)
-				for _, m := range result.Members {
-					if m.Generation != generation || destroyed == (m.Instance.ID == first[m.Slot].Instance.ID) {
-						t.Errorf("slot %d: %s, generation %d", m.Slot, m.Instance.ID, m.Generation)
-					}
-				}
-			})
-		})
-	}
-}
-
 // What an interrupted apply rented and what has failed since is taken, and not destroyed: no plan has shown that. The
 // next apply replaces it.
 func TestApply_FoundFailedMember(t *testing.T) {
@@ -306,12 +257,10 @@ func TestApply_FoundFailedMember(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				killed := e.create(spec(1))
 				e.fail(killed...)
-				withheld := e.limit(0)
-				e.edit(anyInstance, func(inst map[string]any) {
-					if hidden {
-						delete(inst, "name")
-					}
-				})
+				withheld := e.LimitOffers(0)
+				if hidden {
+					e.hideNames()
+				}
 				two := allOf(2, 10*time.Hour)
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
@@ -321,7 +270,7 @@ func TestApply_FoundFailedMember(t *testing.T) {
 					t.Errorf("%d recovered after %s: %s", len(result.Recovered), time.Since(began), describe(result))
 				}
 				for _, offer := range withheld {
-					e.available(offer, 0)
+					e.AddOffer(offer, 0)
 				}
 				result = e.apply(spec(2), e.read(result.Members))
 				e.want(result, 2)
@@ -362,7 +311,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 		healed := e.apply(spec(1), missing) // killed: its result is not stored
 		time.Sleep(2 * time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
-		rents := creates()
+		rents := acctest.Creates()
 		e.refuse(http.StatusServiceUnavailable, func(req *http.Request) bool {
 			if rents(req) {
 				cancel()
@@ -373,7 +322,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 		if len(result.Missing) != 1 || result.Missing[0].Generation != 1 {
 			t.Fatalf("%s, missing %+v", describe(result), result.Missing)
 		}
-		e.proxy.Set()
+		e.Proxy.Set()
 		result = e.apply(spec(1), result.Missing)
 		if !maps.Equal(ids(result.Members), ids(healed.Members)) {
 			t.Error(describe(result))
@@ -385,7 +334,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 func TestApply_RecoveryEndsInTime(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(1))
-		e.refuse(http.StatusServiceUnavailable, creates())
+		e.refuse(http.StatusServiceUnavailable, acctest.Creates())
 		began := time.Now()
 		result := e.engine().Apply(t.Context(), spec(1), nil, 30*time.Minute)
 		if took := time.Since(began); took > 45*time.Minute || len(result.Failures) != 1 {
@@ -408,23 +357,22 @@ func TestApply_UnknownOutcome(t *testing.T) {
 			for _, destroys := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys), func(t *testing.T) {
 					run(t, simulator.Config{}, func(t *testing.T, e *env) {
-						e.lose(creates("train-1"))
+						e.lose(acctest.Creates("train-1"))
 						train := test.spec
 						result := e.apply(train, nil)
 						if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
 							t.Fatal(describe(result))
 						}
-						e.edit(anyInstance, func(inst map[string]any) {
-							if hidden {
-								delete(inst, "name")
-							}
-						})
+						e.Proxy.Set()
+						if hidden {
+							e.hideNames()
+						}
 						train = saved(train)
 						train.Owner.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
 						if destroys {
-							result = must(e.engine().Destroy(t.Context(), train, result.Slots(), time.Hour))
-							if kinds(result)[1] != test.kind || len(e.active()) != test.left {
-								t.Errorf("%d are left: %s", len(e.active()), describe(result))
+							result = e.destroyAll(train, result.Slots())
+							if kinds(result)[1] != test.kind || len(e.Active()) != test.left {
+								t.Errorf("%d are left: %s", len(e.Active()), describe(result))
 							}
 							return
 						}
@@ -442,7 +390,7 @@ func TestApply_UnknownOutcome(t *testing.T) {
 // The only new member is destroyed outside while it boots: the apply ends soon, and reports the instance.
 func TestApply_DestroyedOutsideWhileBooting(t *testing.T) {
 	runAny(t, simulator.Config{Boot: 10 * time.Minute}, func(t *testing.T, e *env, all bool) {
-		time.AfterFunc(time.Minute, func() { e.destroy(e.active()[0].ID) })
+		time.AfterFunc(time.Minute, func() { e.destroy(e.Active()[0].ID) })
 		one := newFleet(1)
 		one.All = all
 		began := time.Now()
@@ -461,8 +409,8 @@ func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 		members, engine := e.create(spec(2)), e.engine()
 		engine.Lifecycle.Owners.Claim(members[0].Instance.ID, lifecycle.Object{Token: "other"})
 		result := must(engine.Destroy(t.Context(), spec(0), members, time.Hour))
-		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.active()) != 1 {
-			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.active()), describe(result))
+		if len(result.KeptForOther) != 1 || len(result.Failures) > 0 || len(e.Active()) != 1 {
+			t.Errorf("kept %v, %d active: %s", result.KeptForOther, len(e.Active()), describe(result))
 		}
 	})
 }
@@ -473,18 +421,18 @@ func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
 	for name, train := range map[string]fleet.Spec{"new": newFleet(3), "chosen": chosenFleet(3), "saved": spec(3)} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.limit(3)
-				e.proxy.Set(creates("train-2").Do(loseResponse), creates("train-1").Do(
+				e.LimitOffers(3)
+				e.Proxy.Set(acctest.Creates("train-2").Do(acctest.LoseResponse), acctest.Creates("train-1").Do(
 					func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 						time.Sleep(3 * time.Second) // the first request takes a while
-						e.limit(0)
-						apiError(http.StatusConflict)(w, r, api)
+						e.LimitOffers(0)
+						acctest.Fail(http.StatusConflict)(w, r, api)
 					}))
 				train.All, train.Offers.Wait = true, time.Hour
 				began := time.Now()
 				result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
 				unknown := func(m fleet.Member) bool { return m.Unknown }
-				if left := e.active(); len(left) != 1 || !slices.ContainsFunc(result.Missing, unknown) {
+				if left := e.Active(); len(left) != 1 || !slices.ContainsFunc(result.Missing, unknown) {
 					t.Errorf("%d are left: %s", len(left), describe(result))
 				}
 				if took := time.Since(began); took > 10*time.Minute {
@@ -501,23 +449,23 @@ func TestApply_UnknownServerIsDestroyed(t *testing.T) {
 	for name, destroys := range map[string]bool{"apply": false, "destroy": true} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.lose(creates("train-1"))
+				e.lose(acctest.Creates("train-1"))
 				train := chosenFleet(2)
 				result := e.apply(train, nil)
-				e.proxy.Set()
-				for _, inst := range e.active() {
+				e.Proxy.Set()
+				for _, inst := range e.Active() {
 					if inst.NameString() == "train-1" {
 						e.destroy(inst.ID)
 					}
 				}
-				train, sent := saved(train), e.count("POST")
+				train, sent := saved(train), e.CountRequests("POST", "")
 				if destroys {
-					result = must(e.engine().Destroy(t.Context(), train, result.Slots(), 30*time.Minute))
+					result = e.destroyAll(train, result.Slots())
 				} else {
 					result = e.apply(train, result.Slots())
 				}
-				if len(result.Failures) > 0 || e.count("POST") > sent+16 {
-					t.Errorf("%d requests: %s", e.count("POST")-sent, describe(result))
+				if len(result.Failures) > 0 || e.CountRequests("POST", "") > sent+16 {
+					t.Errorf("%d requests: %s", e.CountRequests("POST", "")-sent, describe(result))
 				}
 			})
 		})
@@ -532,12 +480,11 @@ func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				mine := newFleet(1)
 				first := e.create(mine)
-				e.lose(creates("train-1"))
-				mine = saved(mine)
-				mine.Size, mine.MinReady = 2, 2
+				e.lose(acctest.Creates("train-1"))
+				mine = resized(saved(mine), 2)
 				grown := e.apply(mine, first)
-				e.proxy.Set()
-				before := e.active()
+				e.Proxy.Set()
+				before := e.Active()
 				theirs := e.apply(chosenFleet(2), nil).Members
 				time.Sleep(age)
 				mine.Owner.Chosen = chosenFleet(2).Owner.Chosen
@@ -557,14 +504,14 @@ func TestDestroy_FindsAllOfAKilledHeal(t *testing.T) {
 		e.enrich()
 		first := e.create(spec(24))
 		for _, m := range first {
-			must(e.client.DeleteInstance(t.Context(), m.Instance.ID))
+			must(e.Client.DeleteInstance(t.Context(), m.Instance.ID))
 		}
 		missing := e.read(first)
 		e.want(e.apply(spec(24), missing), 24) // killed
-		e.proxy.Set(emptyList)
-		result := must(e.engine().Destroy(t.Context(), spec(24), missing, time.Hour))
-		e.proxy.Set()
-		if left := len(e.active()); left > 0 {
+		e.Proxy.Set(emptyList)
+		result := e.destroyAll(spec(24), missing)
+		e.Proxy.Set()
+		if left := len(e.Active()); left > 0 {
 			t.Errorf("%d are left: %s", left, describe(result))
 		}
 	})
@@ -577,15 +524,15 @@ func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
 		e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
 		killed := e.create(chosenFleet(1))
 		forgotten := chosenFleet(1).Owner.Chosen.Slot(0).Key(1)
-		e.proxy.Set(creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		e.Proxy.Set(acctest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			if r.Header.Get("Idempotency-Key") == forgotten {
 				r.Header.Set("Idempotency-Key", "another")
 			}
 			api.ServeHTTP(w, r)
 		}))
 		result := e.apply(chosenFleet(1), nil)
-		if len(e.active()) != 1 || ids(result.Members)[0] != ids(killed)[0] {
-			t.Errorf("%d active: %s", len(e.active()), describe(result))
+		if len(e.Active()) != 1 || ids(result.Members)[0] != ids(killed)[0] {
+			t.Errorf("%d active: %s", len(e.Active()), describe(result))
 		}
 	})
 }
@@ -613,30 +560,26 @@ func TestApply_FindsNormalizedNames(t *testing.T) {
 		train := spec(2)
 		train.Name = "Train"
 		first := e.create(train)
-		larger := train
-		larger.Size, larger.MinReady = 5, 5
-		e.want(e.apply(larger, first), 5) // killed
+		e.want(e.apply(resized(train, 5), first), 5) // killed
 		if result := e.apply(train, first); len(result.Members) != 5 {
 			t.Error(describe(result))
 		}
 	})
 }
 
-// A killed creation with a chosen seed was larger than the next one, which takes all of its servers: a later growth
-// would rent them again.
-func TestApply_ChosenFleetIsSmaller(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.create(chosenFleet(5)) // killed
-		train := chosenFleet(3)
-		result := e.apply(train, nil)
-		if len(result.Members) != 5 || len(e.active()) != 5 {
-			t.Errorf("%d active: %s", len(e.active()), describe(result))
-		}
-		train = saved(train)
-		train.Size, train.MinReady = 5, 5
-		e.want(e.apply(train, result.Slots()), 5)
-		if len(e.active()) != 5 {
-			t.Errorf("%d active after a growth", len(e.active()))
-		}
-	})
+// The next creation takes all servers of a killed one with a chosen seed, also if it is smaller: a later growth would
+// rent them again.
+func TestApply_ChosenFleetRecovers(t *testing.T) {
+	for _, size := range []int{3, 6} {
+		run(t, simulator.Config{}, func(t *testing.T, e *env) {
+			killed := e.create(chosenFleet(5))
+			train := chosenFleet(size)
+			result := e.apply(train, nil)
+			e.wantLeft(result, max(size, 5), max(size, 5))
+			if len(result.Recovered) != 5 || ids(result.Members)[0] != ids(killed)[0] {
+				t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+			}
+			e.want(e.apply(resized(saved(train), 6), result.Slots()), 6)
+		})
+	}
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // The price of a planned member counts once in the burn limit, even after a wait for offers, and if the API bills the
 // failed member that it replaces until that is destroyed.
 func TestApply_BurnCountsOnce(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		offers := e.offers()
-		e.available(e.limit(1)[0], 3*time.Minute)
+		offers := e.Offers()
+		e.AddOffer(e.LimitOffers(1)[0], 3*time.Minute)
 		two := spec(2)
 		two.Offers.Wait = time.Hour
 		limit := burnLimit(priceOf(offers[:2]...))
@@ -28,7 +27,7 @@ func TestApply_BurnCountsOnce(t *testing.T) {
 		first := e.create(spec(2))
 		e.fail(first[0])
 		e.taken(first...)
-		limit := burnLimit(priceOf(e.offers()[0]) + first[1].Instance.Price.RunningKopH)
+		limit := burnLimit(priceOf(e.Offers()[0]) + first[1].Instance.Price.RunningKopH)
 		e.want(e.engine(limit).Apply(t.Context(), spec(2), e.read(first), time.Hour), 2)
 	})
 }
@@ -43,11 +42,8 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 				e.outbid(10, first[0])
 				limit := other.RunningKopH + 10*outbid.RunningKopH + outbid.StoppedKopH + headroom
 				result := e.engine(burnLimit(limit)).Apply(t.Context(), interruptible(2), e.read(first), time.Hour)
-				burn := int64(0)
-				for _, inst := range e.active() {
-					burn += inst.BurnKopH()
-				}
-				if started := len(result.Failures) == 0; started != (headroom == 0) || burn > limit {
+				burn, started := e.burnKopH(), len(result.Failures) == 0
+				if started != (headroom == 0) || burn > limit {
 					t.Errorf("started %t, the account burns %d of %d: %s", started, burn, limit, describe(result))
 				}
 			})
@@ -62,8 +58,8 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 		train.Target.OnOutbid, train.Offers.Wait = lifecycle.OutbidReplace, time.Hour
 		first := e.create(train)
 		e.outbid(20, first...)
-		for _, id := range e.limit(0) {
-			e.available(id, 5*time.Minute)
+		for _, id := range e.LimitOffers(0) {
+			e.AddOffer(id, 5*time.Minute)
 		}
 		result := e.engine(burnLimit(200)).Apply(e.t.Context(), train, e.read(first), 2*time.Hour)
 		e.wantLeft(result, 2, 2)
@@ -75,9 +71,9 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
-		e.proxy.Set(deletes.Once().Do(acctest.Before(func(*http.Request) {
+		e.Proxy.Set(deletes.Once().Do(acctest.Before(func(*http.Request) {
 			for range 3 {
-				e.createOther("other")
+				e.Rent("other")
 			}
 		})))
 		limit := burnLimit(2 * first[0].Instance.Price.RunningKopH)
@@ -93,11 +89,11 @@ func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 // A list of offers that the plan has read some seconds before does not end an apply.
 func TestApply_OldListOfOffers(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		withheld, engine := e.limit(0), e.engine()
+		withheld, engine := e.LimitOffers(0), e.engine()
 		if choice := must(engine.Market.Estimate(t.Context(), spec(1).Demand(1, nil))); len(choice.Candidates) > 0 {
 			t.Errorf("%+v", choice)
 		}
-		e.available(withheld[0], 0)
+		e.AddOffer(withheld[0], 0)
 		time.Sleep(25 * time.Second)
 		e.want(engine.Apply(t.Context(), spec(1), nil, time.Hour), 1)
 	})
@@ -106,20 +102,16 @@ func TestApply_OldListOfOffers(t *testing.T) {
 // A response to a create request has a low price, while the list and the balance lag: the price of the offer counts.
 func TestApply_LowPriceInResponse(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		limit := priceOf(e.offers()[:2]...) - 1 // one fits, two do not
-		e.proxy.Set(
-			creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
+		limit := priceOf(e.Offers()[:2]...) - 1 // one fits, two do not
+		e.Proxy.Set(
+			acctest.Creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
 			emptyList,
-			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) { b["burn_kop_h"] = 0 })),
+			acctest.Request("GET", "/balance").Do(acctest.SetField("burn_kop_h", 0)),
 		)
-		time.AfterFunc(20*time.Second, func() { e.proxy.Set() })
+		time.AfterFunc(20*time.Second, func() { e.Proxy.Set() })
 		result := e.engine(burnLimit(limit)).Apply(t.Context(), spec(2), nil, time.Hour)
-		e.proxy.Set()
-		burn := int64(0)
-		for _, inst := range e.active() {
-			burn += inst.BurnKopH()
-		}
-		if burn > limit {
+		e.Proxy.Set()
+		if burn := e.burnKopH(); burn > limit {
 			t.Errorf("%d kopecks per hour, and the limit is %d: %s", burn, limit, describe(result))
 		}
 	})
@@ -131,7 +123,7 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
 		old := first[0].Instance
-		limit := old.Price.RunningKopH + priceOf(e.offers()[0])*2/3
+		limit := old.Price.RunningKopH + priceOf(e.Offers()[0])*2/3
 		var began time.Time
 		within := func(d time.Duration) bool { return !began.IsZero() && time.Since(began) < d }
 		destroying := func(inst map[string]any) {
@@ -139,7 +131,7 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 				inst["status"] = "destroying"
 			}
 		}
-		e.proxy.Set(
+		e.Proxy.Set(
 			deletes.Once().Do(acctest.Before(func(*http.Request) { began = time.Now() })),
 			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) {
 				if within(70 * time.Second) {
@@ -160,37 +152,18 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 	})
 }
 
-// The comparison with the burn limit keeps 200 creations concurrent.
-func TestApply_BurnLimitTakesLittleTime(t *testing.T) {
-	took := func(limits spending.Limits) (took time.Duration) {
-		run(t, simulator.Config{MarketScale: 20}, func(t *testing.T, e *env) {
-			if err := e.simulator.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(200))}); err != nil {
-				t.Fatal(err)
-			}
-			began := time.Now()
-			e.want(e.engine(limits).Apply(t.Context(), newFleet(200), nil, 10*time.Hour), 200)
-			took = time.Since(began)
-		})
-		return took
-	}
-	without, with := took(spending.Limits{RequireFunds: spending.FundsOff}), took(burnLimit(1e9))
-	if ratio := float64(with) / float64(without); ratio > 1.15 {
-		t.Errorf("%s without a limit, and %.2f times as long with one", without, ratio)
-	}
-}
-
 // An interruption while an instance is rented whose price rises above the burn limit: the instance is destroyed.
 func TestApply_InterruptedAboveBurnLimit(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		ctx, cancel := context.WithCancel(t.Context())
-		limit := burnLimit(2 * priceOf(e.offers()[0]))
+		limit := burnLimit(2 * priceOf(e.Offers()[0]))
 		rise := acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) })
-		e.proxy.Set(creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		e.Proxy.Set(acctest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			rise(w, r, api)
 			cancel()
 		}), anyInstance.Do(rise))
 		result := e.engine(limit).Apply(ctx, newFleet(1), nil, 30*time.Minute)
-		if active := len(e.active()); active > 0 || kinds(result)[0] != "AboveBurnLimit" {
+		if active := len(e.Active()); active > 0 || kinds(result)[0] != "AboveBurnLimit" {
 			t.Errorf("%d active: %s", active, describe(result))
 		}
 	})

@@ -130,15 +130,16 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// New members join the location of those that stay: of their offer, or as the API returns it.
+// New members join the location of those that stay: of their offer, or as the API returns it, which may omit the country.
 func TestSpec_Demand(t *testing.T) {
-	members := existing("running", "running")
+	members := existing("running", "running", "running")
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}
 	members[1].Instance.GPU.Slug, members[1].Instance.Country = "b", new("DE")
+	members[2].Instance.GPU.Slug = "c"
 	s := spec(4)
 	s.Offers.SameGPU, s.Offers.SameCountry = true, true
 	demand := s.Demand(2, members)
-	want := []market.Location{{GPU: "a", Country: "NL"}, {GPU: "b", Country: "DE"}}
+	want := []market.Location{{GPU: "a", Country: "NL"}, {GPU: "b", Country: "DE"}, {GPU: "c"}}
 	if !slices.Equal(demand.Existing, want) || !demand.SameGPU || !demand.SameCountry {
 		t.Errorf("%+v", demand)
 	}
