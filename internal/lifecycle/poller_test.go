@@ -58,6 +58,7 @@ func accountOf(reads map[string]int) *rentaltest.Transport {
 
 // endless is a list of which no page is the last one, and none has the instances.
 func endless(req *http.Request) (*http.Response, error) {
+	time.Sleep(time.Millisecond)
 	page := map[string]any{"data": []any{}, "next_cursor": "1" + req.URL.Query().Get("cursor")}
 	return rentaltest.JSONResponse(req, http.StatusOK, page)
 }
@@ -203,7 +204,8 @@ func slow(respond rentaltest.Response) rentaltest.Response {
 // A slow request for an instance that is not listed delays no other one.
 func TestPoller_SlowRequest(t *testing.T) {
 	api := accountOf(map[string]int{"a": 1, "b": 1})
-	api.Script("GET /instances/slow", slow(rentaltest.Respond(200, rental.Instance{ID: "slow", Status: rental.StatusRunning})))
+	inst := rental.Instance{ID: "slow", Status: rental.StatusRunning}
+	api.Script("GET /instances/slow", slow(rentaltest.Respond(http.StatusOK, inst)))
 	poll(t, api, func(t *testing.T, p *poller) {
 		began := time.Now()
 		go func() { _ = waitForAll(t.Context(), p, "slow") }() //nolint:errcheck // it is only slow
