@@ -87,6 +87,7 @@ func TestConverge_Conditions(t *testing.T) {
 	all := Conditions{SSHReachable: true, URLsReachable: true, LogPattern: ready.LogPattern}
 	for name, test := range map[string]struct {
 		conditions Conditions
+		after      time.Duration // until there is an SSH server
 		banner     string
 		status     int
 		log        string
@@ -111,14 +112,20 @@ func TestConverge_Conditions(t *testing.T) {
 		},
 		"line with a carriage return": {conditions: ready, log: "READY\r"},
 		"nothing met":                 {conditions: all, unmet: "ssh_reachable urls_reachable log_pattern"},
+		"met later":                   {conditions: Conditions{SSHReachable: true}, banner: version, after: 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeNetwork{banner: test.banner, status: test.status}
 			withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
 				s.Script(logs, rentaltest.Respond(200, map[string]any{"lines": []string{test.log}}))
+				began := time.Now()
+				fake.starts = began.Add(test.after)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				_, err := m.Converge(ctx, s.Inst, targetOf(test.conditions))
+				if took := time.Since(began); err == nil && (took < test.after || took > test.after+time.Minute) {
+					t.Errorf("it took %s", took)
+				}
 				unmet, text := "", ""
 				notReady, _ := errors.AsType[NotReady](err)
 				for _, u := range notReady.Unmet {
@@ -144,19 +151,6 @@ func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 	if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
 		t.Errorf("sent %v", fake.sent)
 	}
-}
-
-// A condition that is met later ends the wait.
-func TestConverge_ConditionMetLater(t *testing.T) {
-	fake := &fakeNetwork{banner: "SSH-2.0-x\r\n"}
-	withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
-		began := time.Now()
-		fake.starts = began.Add(5 * time.Minute)
-		_, err := m.Converge(t.Context(), s.Inst, targetOf(Conditions{SSHReachable: true}))
-		if took := time.Since(began); err != nil || took < 5*time.Minute || took > 6*time.Minute {
-			t.Errorf("it took %s, %v", took, err)
-		}
-	})
 }
 
 // Many instances that wait for their logs read 30 logs in a minute together, after 15 at once.

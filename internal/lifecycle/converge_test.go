@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // decided is how long a wait may last whose outcome is decided at once: far less than its timeout.
@@ -29,15 +30,6 @@ func checkConverge(t *testing.T, s *service, m *Manager, target Target, want str
 		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 	return reasonOf(err)
-}
-
-// startsThen accepts a start, and changes the instance again after some time.
-func startsThen(after time.Duration, then func(*rental.Instance)) func(*service) int {
-	return func(s *service) int {
-		is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-		s.Later(after, then)
-		return http.StatusOK
-	}
 }
 
 // loses carries out the first request, and loses its response and those of n repetitions.
@@ -64,7 +56,7 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 		}
 		return starts(s)
 	}
-	late := startsThen(40*time.Second, is(rental.StatusOutbid, rental.DesiredRunning)) // after any lag
+	late := rentaltest.Then(is("starting", "running"), 40*time.Second, is("outbid", "running")) // after any lag
 	const restart = OutbidRestart
 	for name, test := range map[string]struct {
 		from     string
@@ -109,8 +101,8 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		return stops(s)
 	}
 	const failed = "NeedsReplacement, failed: "
-	outOfMoney := startsThen(12*time.Second, is("stopped", "stopped"))
-	hostOffline := startsThen(12*time.Second, is("stopped", ""))
+	outOfMoney := rentaltest.Then(is("starting", "running"), 12*time.Second, is("stopped", "stopped"))
+	hostOffline := rentaltest.Then(is("starting", "running"), 12*time.Second, is("stopped", ""))
 	for name, test := range map[string]struct {
 		from, wanted string
 		request      func(*service) int
@@ -213,8 +205,8 @@ func costs(running, stopped int64) func(*service) int {
 // A start above the cap or a limit of the account is stopped again, whichever response contains the price.
 func TestConverge_PriceAboveCap(t *testing.T) {
 	expensive := costs(5010, 10)
-	later := startsThen(10*time.Second, func(inst *rental.Instance) {
-		is(rental.StatusRunning, rental.DesiredRunning)(inst)
+	later := rentaltest.Then(is("starting", "running"), 10*time.Second, func(inst *rental.Instance) {
+		is("running", "running")(inst)
 		inst.Price.RunningKopH = 5010
 	})
 	notWhileStarting := func(s *service) int {

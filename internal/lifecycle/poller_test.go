@@ -22,6 +22,17 @@ const (
 	pages = "GET /instances"
 )
 
+// share is how long a response takes, so that waiters of the same moment share a listing.
+const share = time.Millisecond
+
+// after delays a response.
+func after(d time.Duration, respond rentaltest.Response) rentaltest.Response {
+	return func(req *http.Request) (*http.Response, error) {
+		time.Sleep(d)
+		return respond(req)
+	}
+}
+
 // accountOf returns an account with instances, each of which runs after a number of reads. A negative number is a
 // destroyed instance, which lists lack.
 func accountOf(reads map[string]int) *rentaltest.Transport {
@@ -35,8 +46,7 @@ func accountOf(reads map[string]int) *rentaltest.Transport {
 		}
 		return rental.Instance{ID: id, Status: status, Type: rental.OnDemand}
 	}
-	respond := func(req *http.Request) (*http.Response, error) {
-		time.Sleep(time.Millisecond) // so that waiters of the same moment share a listing
+	respond := after(share, func(req *http.Request) (*http.Response, error) {
 		lock.Lock()
 		defer lock.Unlock()
 		if id := path.Base(req.URL.Path); id != "instances" {
@@ -49,7 +59,7 @@ func accountOf(reads map[string]int) *rentaltest.Transport {
 			}
 		}
 		return rentaltest.JSONResponse(req, http.StatusOK, rentaltest.Page(list...))
-	}
+	})
 	api := new(rentaltest.Transport)
 	api.Script(gets, respond)
 	api.Script(pages, respond)
@@ -58,7 +68,7 @@ func accountOf(reads map[string]int) *rentaltest.Transport {
 
 // endless is a list of which no page is the last one, and none has the instances.
 func endless(req *http.Request) (*http.Response, error) {
-	time.Sleep(time.Millisecond)
+	time.Sleep(share)
 	page := map[string]any{"data": []any{}, "next_cursor": "1" + req.URL.Query().Get("cursor")}
 	return rentaltest.JSONResponse(req, http.StatusOK, page)
 }
@@ -99,7 +109,8 @@ func waitForAll(ctx context.Context, p *poller, ids ...string) error {
 	return errors.Join(errs...)
 }
 
-// One waiter reads its instance. Many share listings, unless a listing takes more requests than there are waiters.
+// One waiter reads its instance. Many share listings, unless a listing takes more requests than there are waiters. A 404
+// of a listing does not mean that the instances do not exist.
 func TestPoller_Requests(t *testing.T) {
 	many := map[string]int{}
 	for n := range 60 {
@@ -107,6 +118,8 @@ func TestPoller_Requests(t *testing.T) {
 	}
 	large := accountOf(map[string]int{"a": 5, "b": 5, "c": 5})
 	large.Script(pages, endless)
+	noList := accountOf(map[string]int{"a": 2, "b": 2})
+	noList.Script(pages, after(share, rentaltest.Fail(http.StatusNotFound)))
 	for name, test := range map[string]struct {
 		api         *rentaltest.Transport
 		ids         []string
@@ -115,6 +128,7 @@ func TestPoller_Requests(t *testing.T) {
 		"one":                {accountOf(map[string]int{"a": 3}), []string{"a"}, 3, 0},
 		"many":               {accountOf(many), slices.Collect(maps.Keys(many)), 0, 5},
 		"in a large account": {large, []string{"a", "b", "c"}, 15, 3},
+		"a 404 of the list":  {noList, []string{"a", "b"}, 4, 2},
 	} {
 		poll(t, test.api, func(t *testing.T, p *poller) {
 			if err := waitForAll(t.Context(), p, test.ids...); err != nil {
@@ -140,17 +154,6 @@ func TestPoller_ListingLacksAnInstance(t *testing.T) {
 		all.Wait()
 	})
 	wantRequests(t, api, 1, 1)
-}
-
-// A 404 of a list does not mean that the instances do not exist.
-func TestPoller_ListNotFound(t *testing.T) {
-	api := accountOf(map[string]int{"ins_1": 2, "ins_2": 2})
-	api.Script(pages, rentaltest.Fail(http.StatusNotFound))
-	poll(t, api, func(t *testing.T, p *poller) {
-		if err := waitForAll(t.Context(), p, "ins_1", "ins_2"); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // The part of a list that was read does not show that an instance is destroyed.
@@ -193,19 +196,11 @@ func TestPoller_WaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// slow delays a response.
-func slow(respond rentaltest.Response) rentaltest.Response {
-	return func(req *http.Request) (*http.Response, error) {
-		time.Sleep(9 * time.Second)
-		return respond(req)
-	}
-}
-
 // A slow request for an instance that is not listed delays no other one.
 func TestPoller_SlowRequest(t *testing.T) {
 	api := accountOf(map[string]int{"a": 1, "b": 1})
 	inst := rental.Instance{ID: "slow", Status: rental.StatusRunning}
-	api.Script("GET /instances/slow", slow(rentaltest.Respond(http.StatusOK, inst)))
+	api.Script("GET /instances/slow", after(9*time.Second, rentaltest.Respond(http.StatusOK, inst)))
 	poll(t, api, func(t *testing.T, p *poller) {
 		began := time.Now()
 		go func() { _ = waitForAll(t.Context(), p, "slow") }() //nolint:errcheck // it is only slow
@@ -218,7 +213,7 @@ func TestPoller_SlowRequest(t *testing.T) {
 // A listing that began before a wait does not show what was requested before it.
 func TestPoller_ListingInFlight(t *testing.T) {
 	api := accountOf(map[string]int{"a": 1, "b": 1, "c": 1})
-	poll(t, slow(api.RoundTrip), func(t *testing.T, p *poller) {
+	poll(t, after(9*time.Second, api.RoundTrip), func(t *testing.T, p *poller) {
 		go func() { _ = waitForAll(t.Context(), p, "a", "b") }() //nolint:errcheck // the first listing
 		time.Sleep(5 * time.Second)
 		if err := waitForAll(t.Context(), p, "c"); err != nil {

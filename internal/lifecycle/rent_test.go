@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,39 +82,36 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 // The API may replay the first response for a key long after the instance is destroyed, and may not find an instance by
 // its id that was created a moment ago. A destroyed instance leads to the next generation.
 func TestRent_ReadsAReplayedInstance(t *testing.T) {
-	found, missing := http.StatusOK, http.StatusNotFound
 	for name, test := range map[string]struct {
 		age        time.Duration
-		reads      []int // statuses
+		missing    int // reads that do not find it
 		actual     rental.InstanceStatus
 		own        bool // this process has destroyed it
 		generation int
 	}{
-		"it exists":                           {time.Minute, []int{found}, rental.StatusRunning, false, 1},
-		"it is destroyed":                     {time.Hour, []int{found}, rental.StatusDestroyed, false, 2},
-		"its status lags":                     {time.Hour, []int{found}, rental.StatusRunning, true, 2},
-		"it is gone":                          {time.Hour, []int{missing}, "", false, 2},
-		"it is not found yet":                 {time.Second, []int{missing, missing, found}, rental.StatusRunning, false, 1},
-		"it is new, and is destroyed already": {time.Second, []int{missing}, "", false, 2},
+		"it exists":                           {time.Minute, 0, rental.StatusRunning, false, 1},
+		"it is destroyed":                     {time.Hour, 0, rental.StatusDestroyed, false, 2},
+		"its status lags":                     {time.Hour, 0, rental.StatusRunning, true, 2},
+		"it is gone":                          {time.Hour, 1, rental.StatusRunning, false, 2},
+		"it is not found yet":                 {time.Second, 2, rental.StatusRunning, false, 1},
+		"it is new, and is destroyed already": {time.Second, 1000, rental.StatusRunning, false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				before, now := ordered(test.age), ordered(test.age)
-				before.Status, now.Status = rental.StatusCreating, test.actual
-				s.Script("POST /instances", rentaltest.InTurn(
-					rentaltest.Replay(before), rentaltest.Respond(http.StatusCreated, rental.Instance{ID: "ins_new"}),
-				))
-				var reads []rentaltest.Response
-				for _, status := range test.reads {
-					if reads = append(reads, rentaltest.Fail(status)); status == found {
-						reads[len(reads)-1] = rentaltest.Respond(status, now)
+				order, created := newOrder(ChosenKey("key")), rental.Instance{ID: "ins_new"}
+				s.Script("POST /instances", rentaltest.InTurn(s.Rent, rentaltest.Respond(http.StatusCreated, created)))
+				s.Key, s.Inst = order.Seed.Key(1), ordered(test.age)
+				s.Inst.Status = rental.StatusCreating
+				s.On["GET"] = func(s *service) int {
+					if s.Inst.Status = test.actual; len(s.Sent("GET /instances/*")) <= test.missing {
+						return http.StatusNotFound
 					}
+					return http.StatusOK
 				}
-				s.Script("GET /instances/*", rentaltest.InTurn(reads...))
 				if test.own {
 					m.setDestroyed(rentaltest.ID)
 				}
-				rented, err := m.Rent(t.Context(), newOrder(ChosenKey("key")), anOffer)
+				rented, err := m.Rent(t.Context(), order, anOffer)
 				if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
 					t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
 				}
@@ -144,7 +140,7 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order := newOrder(ChosenKey("key"))
+				order, lost := newOrder(ChosenKey("key")), 0
 				order.RecoverWithin = 0
 				change := func(s *service) int {
 					s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
@@ -158,8 +154,13 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 					change(s)
 					time.Sleep(2 * time.Second)
 				}
-				lost := slices.Repeat([]rentaltest.Response{rentaltest.Lose(s.Rent)}, test.lost)
-				s.Script("POST /instances", rentaltest.InTurn(append(lost, s.Rent)...))
+				s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+					resp, err := s.Rent(req)
+					if lost++; lost <= test.lost {
+						return nil, io.ErrUnexpectedEOF
+					}
+					return resp, err
+				})
 				rented, err := m.Rent(t.Context(), order, anOffer)
 				if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
 					t.Errorf("got %+v, %v", rented, err)
@@ -187,26 +188,9 @@ func TestRent_TwoCreationsWithOneKey(t *testing.T) {
 	})
 }
 
-// What was rented before under a key is found, or given up again. Nothing is rented.
+// What was rented before under a key is found, and nothing is rented. The keys of destroyed instances, which the API
+// may have forgotten, do not end the search: three unused ones do.
 func TestFind(t *testing.T) {
-	withAccount(t, func(t *testing.T, s *service, m *Manager) {
-		order := newOrder(ChosenKey("key"))
-		if rented, found, err := m.Find(t.Context(), order, 3); found || err != nil || s.Key != "" {
-			t.Errorf("nothing was rented: got %+v, %v", rented, err)
-		}
-		s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
-		rented, found, err := m.Find(t.Context(), order, 3)
-		if err != nil || !found || !rented.Recovered || !m.Owners.Has(rentaltest.ID) {
-			t.Fatalf("got %+v, %v", rented, err)
-		}
-		if m.Owners.Release(rented.ID); m.Owners.Has(rentaltest.ID) {
-			t.Error("the object has the instance")
-		}
-	})
-}
-
-// The keys of destroyed instances, which the API may have forgotten, do not end the search: three unused ones do.
-func TestFind_AfterDestroyedInstances(t *testing.T) {
 	for _, test := range []struct {
 		keys  string // of the generations: d is that of a destroyed instance, x of an existing one
 		found int    // generation
@@ -230,8 +214,11 @@ func TestFind_AfterDestroyedInstances(t *testing.T) {
 				return rentaltest.Fail(http.StatusNotFound)(req)
 			})
 			rented, found, err := m.Find(t.Context(), order, 3)
-			if err != nil || rented.Generation != test.found || found != (test.found > 0) {
+			if err != nil || rented.Generation != test.found || found != (test.found > 0) || rented.Recovered != found {
 				t.Errorf("%s: got %+v, %v", test.keys, rented, err)
+			}
+			if m.Owners.Has(rentaltest.ID) != found {
+				t.Errorf("%s: the object has the instance: %t", test.keys, !found)
 			}
 		})
 	}
@@ -468,22 +455,11 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 // A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
 func TestConvergeRented_NewInstanceIsNotFoundYet(t *testing.T) {
 	withAccount(t, func(t *testing.T, s *service, m *Manager) {
-		s.On["POST"] = func(s *service) int {
-			s.Inst.CreatedAt = time.Now().Add(-time.Hour) // another clock
-			return http.StatusCreated
-		}
-		rented, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		s.On["GET"] = func(*service) int {
-			if time.Since(began) < 20*time.Second {
-				return http.StatusNotFound
-			}
-			return http.StatusOK
-		}
-		if _, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
+		missing, found := rentaltest.Fail(http.StatusNotFound), rentaltest.Respond(http.StatusOK, ordered(0))
+		s.Script("GET /instances/*", rentaltest.InTurn(missing, missing, missing, found))
+		rented := Rented{Order: newOrder(RandomKey()), Proven: true, Instance: ordered(time.Hour)} // another clock
+		rented.Status = rental.StatusCreating
+		if _, err := m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -58,7 +58,7 @@ func New(kind rental.RentalType, status rental.InstanceStatus, desired rental.De
 
 // NewAccount returns a service without an instance.
 func NewAccount() *Service {
-	s := &Service{On: map[string]func(*Service) int{"start": Starts, "stop": Stops, "DELETE": destroys}}
+	s := &Service{On: map[string]func(*Service) int{"start": Starts, "stop": Stops}}
 	for pattern, respond := range map[string]func(*http.Request) Response{
 		"GET /instances": s.read, "GET /instances/*": s.read, "GET /balance": s.balance,
 		"PATCH /instances/*": s.change, "DELETE /instances/*": s.change, "POST /instances/*/*": s.change,
@@ -66,6 +66,7 @@ func NewAccount() *Service {
 		s.Script(pattern, s.locked(respond))
 	}
 	s.Script("POST /instances", s.Rent)
+	s.On["DELETE"] = Then(Is("destroying", "destroyed"), 0, Is("destroyed", "destroyed"))
 	s.Script("GET /me", Respond(http.StatusOK, map[string]any{"id": "usr_1", "name": "user"}))
 	s.Script("GET /templates", Respond(http.StatusOK, Page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})))
 	s.Script("GET /offers/*", func(req *http.Request) (*http.Response, error) {
@@ -99,31 +100,26 @@ func Is(status rental.InstanceStatus, desired rental.DesiredState) func(*rental.
 	}
 }
 
-// Starts accepts a start: the instance runs after ten seconds.
-func Starts(s *Service) int {
-	Is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-	s.Later(10*time.Second, Is(rental.StatusRunning, rental.DesiredRunning))
-	return http.StatusOK
+// Then is a request that changes the instance at once, and again after some time.
+func Then(now func(*rental.Instance), after time.Duration, later func(*rental.Instance)) func(*Service) int {
+	return func(s *Service) int {
+		now(&s.Inst)
+		s.Later(after, later)
+		return http.StatusOK
+	}
 }
 
-// Stops accepts a stop: the instance is stopped after ten seconds.
-func Stops(s *Service) int {
-	Is(rental.StatusStopping, rental.DesiredStopped)(&s.Inst)
-	s.Later(10*time.Second, Is(rental.StatusStopped, rental.DesiredStopped))
-	return http.StatusOK
-}
-
-func destroys(s *Service) int {
-	Is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
-	return http.StatusOK
-}
+// Starts accepts a start, and Stops a stop. Each takes ten seconds.
+var (
+	Starts = Then(Is("starting", "running"), 10*time.Second, Is("running", "running"))
+	Stops  = Then(Is("stopping", "stopped"), 10*time.Second, Is("stopped", "stopped"))
+)
 
 // OutbidAfter accepts a start, after which the instance is outbid.
 func OutbidAfter(running, outbid time.Duration) func(*Service) int {
 	return func(s *Service) int {
-		Is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-		s.Later(running, Is(rental.StatusRunning, rental.DesiredRunning))
-		s.Later(outbid, Is(rental.StatusOutbid, rental.DesiredRunning))
+		Then(Is("starting", "running"), running, Is("running", "running"))(s)
+		s.Later(outbid, Is("outbid", "running"))
 		return http.StatusOK
 	}
 }

@@ -108,16 +108,6 @@ func Fail(status int) Response { return Respond(status, Failure(status)) }
 // Cut cuts the connection.
 func Cut(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// Lose cuts the connection after a response was made.
-func Lose(work Response) Response {
-	return func(req *http.Request) (*http.Response, error) {
-		if _, err := work(req); err != nil {
-			return nil, err
-		}
-		return Cut(req)
-	}
-}
-
 // InTurn returns the responses to successive requests. The last one is for all later requests.
 func InTurn(responses ...Response) Response {
 	var lock sync.Mutex
@@ -148,7 +138,9 @@ func Failure(status int) any {
 }
 
 // Page returns a list of items on one page.
-func Page(items ...any) any { return map[string]any{"data": append([]any{}, items...), "next_cursor": nil} }
+func Page(items ...any) any {
+	return map[string]any{"data": append([]any{}, items...), "next_cursor": nil}
+}
 
 // Key is an API key.
 var Key = "test" + strings.Repeat("0", 40)
