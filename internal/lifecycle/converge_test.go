@@ -215,7 +215,7 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		}
 		return stops(s)
 	}
-	const again, still = "StoppedAgain, stopping: start stop", "StillRunning, running: start stop stop stop"
+	const again, still = "StoppedAgain, stopping: start stop", "StillRunning, starting: start stop"
 	for name, test := range map[string]struct {
 		kind              rental.RentalType
 		start, stop       func(*service) int
@@ -234,8 +234,10 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"no stop while it starts": {
 			"on_demand", expensive, notWhileStarting, 2000, 0, "StoppedAgain, stopped: start stop stop",
 		},
-		"no stop at all":                 {"on_demand", expensive, replies(409), 2000, 0, still},
-		"no permission to stop":          {"on_demand", expensive, replies(402), 2000, 0, "StillRunning, starting: start stop"},
+		"no stop at all": {
+			"on_demand", expensive, replies(409), 2000, 0, "StillRunning, running: start stop stop stop",
+		},
+		"no permission to stop":          {"on_demand", expensive, replies(402), 2000, 0, still},
 		"the offer is too expensive now": {"interruptible", expensive, stops, 999, 0, "AboveCap, stopped: "},
 		"its price is above a lower cap": {"on_demand", starts, stops, 999, 0, "AboveCap, stopped: "},
 	} {

@@ -109,8 +109,8 @@ func waitForAll(ctx context.Context, p *poller, ids ...string) error {
 	return errors.Join(errs...)
 }
 
-// One waiter reads its instance. Many share listings, unless a listing takes more requests than there are waiters. A 404
-// of a listing does not mean that the instances do not exist.
+// One waiter reads its instance. Many share listings, unless a listing takes more requests than there are waiters. A
+// 404 of a listing does not mean that the instances do not exist.
 func TestPoller_Requests(t *testing.T) {
 	many := map[string]int{}
 	for n := range 60 {

@@ -82,13 +82,16 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	request := req.Method + " " + strings.TrimPrefix(req.URL.Path, "/api/v1")
 	t.lock.Lock()
 	t.sent = append(t.sent, request)
-	respond := Response(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("no script for %s", request) })
+	var respond Response
 	for _, each := range t.script {
 		if matches(each.pattern, request) {
 			respond = each.respond
 		}
 	}
 	t.lock.Unlock()
+	if respond == nil {
+		return nil, fmt.Errorf("no script for %s", request)
+	}
 	return respond(req)
 }
 
