@@ -220,6 +220,9 @@ func TestFind(t *testing.T) {
 			if m.Owners.Has(rentaltest.ID) != found {
 				t.Errorf("%s: the object has the instance: %t", test.keys, !found)
 			}
+			if m.Owners.Release(rented.ID); m.Owners.Has(rented.ID) {
+				t.Errorf("%s: the object still has the instance", test.keys)
+			}
 		})
 	}
 }
