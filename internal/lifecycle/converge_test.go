@@ -6,64 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
-
-type service = rentaltest.Service
-
-var (
-	is, replies, loses = rentaltest.Is, rentaltest.Replies, rentaltest.Loses
-	starts, stops      = rentaltest.Starts, rentaltest.Stops
-	outbidAfter        = rentaltest.OutbidAfter
-)
-
-// end is how a wait ends.
-type end struct {
-	err    string // see errorName
-	status rental.InstanceStatus
-	sent   string // start and stop requests, in order
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
-}
-
-// reasonOf is the errorName of the reason why an instance must not run.
-func reasonOf(err error) string { return errorName(errors.Unwrap(err)) }
 
 // decided is how long a wait may last whose outcome is decided at once: far less than its timeout.
 const decided = 4 * time.Minute
 
-func newManager(client *rental.Client) *Manager {
-	templates := func(context.Context, string) (rental.Template, bool, error) {
-		return rental.Template{Slug: "pytorch", LaunchMode: rental.LaunchSSH}, true, nil
-	}
-	return New(Config{
-		Client: client, Template: templates, PollInterval: 5 * time.Second, Owners: new(Owners),
-		Account: spending.NewAccount(spending.Limits{}, client),
-	})
-}
-
-// newLimited returns a manager with a burn limit; 0 for none.
-func newLimited(client *rental.Client, maxBurnKopH int64) *Manager {
-	m := newManager(client)
-	m.Account = spending.NewAccount(spending.Limits{MaxBurnKopH: maxBurnKopH}, client)
-	return m
-}
-
-// checkConverge runs one wait and compares its end.
-func checkConverge(t *testing.T, s *service, m *Manager, target Target, want end) (reason string) {
+// checkConverge runs one wait and compares its end: the type of the error or "ok", the status, and what was sent.
+func checkConverge(t *testing.T, s *service, m *Manager, target Target, want string) (reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
@@ -72,84 +26,64 @@ func checkConverge(t *testing.T, s *service, m *Manager, target Target, want end
 	if took := time.Since(began); took > decided {
 		t.Errorf("it took %s", took)
 	}
-	if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
-		t.Errorf("got %+v, want %+v (%v)", got, want, err)
+	if got := fmt.Sprintf("%s, %s: %s", cmp.Or(errorName(err), "ok"), now.Status, s.Changes()); got != want {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 	return reasonOf(err)
 }
 
-func running(onOutbid OutbidPolicy) Target {
-	return Target{State: rental.DesiredRunning, OnOutbid: onOutbid}
+// loses carries out the first request, and loses its response and those of n repetitions.
+func loses(work func(*service) int, status, n int) func(*service) int {
+	calls := 0
+	return func(s *service) int {
+		if calls++; calls == 1 {
+			work(s)
+		}
+		if calls <= n+1 {
+			return status
+		}
+		return http.StatusConflict
+	}
 }
 
 var lags = map[string]time.Duration{"": 0, ", the status lags": 25 * time.Second}
 
 func TestConverge_OutbidAfterStart(t *testing.T) {
+	outbid := outbidAfter(time.Second, 2*time.Second)
 	once := func(s *service) int {
-		if len(s.Sent) == 1 {
-			return outbidAfter(time.Second, 2*time.Second)(s)
+		if s.Changes() == "start" {
+			return outbid(s)
 		}
 		return starts(s)
 	}
+	late := rentaltest.Then(is("starting", "running"), 40*time.Second, is("outbid", "running")) // after any lag
+	const restart = OutbidRestart
 	for name, test := range map[string]struct {
 		from     string
 		onOutbid OutbidPolicy
 		start    func(*service) int
-		want     end
+		want     string
 	}{
-		"keep, before a poll": {
-			"stopped", OutbidKeep, outbidAfter(time.Second, 2*time.Second), end{"", "outbid", "start"},
-		},
-		"keep, after polls": {
-			"stopped", OutbidKeep, outbidAfter(2*time.Second, 40*time.Second), end{"", "running", "start"},
-		},
-		"replace": {
-			"stopped", OutbidReplace, outbidAfter(time.Second, 2*time.Second),
-			end{"NeedsReplacement", "outbid", "start"},
-		},
-		"restart, once": {"stopped", OutbidRestart, once, end{"", "running", "start start"}},
-		"restart, always": {
-			"stopped", OutbidRestart, outbidAfter(time.Second, 2*time.Second),
-			end{"OutbidAgain", "outbid", "start start start"},
-		},
-		"restart, always, seen": {
-			"outbid/running", OutbidRestart, outbidStarting, end{"OutbidAgain", "outbid", "start start start"},
-		},
+		"keep, before a poll":   {"stopped", OutbidKeep, outbid, "ok, outbid: start"},
+		"keep, after polls":     {"stopped", OutbidKeep, outbidAfter(2*time.Second, 40*time.Second), "ok, running: start"},
+		"replace":               {"stopped", OutbidReplace, outbid, "NeedsReplacement, outbid: start"},
+		"restart, once":         {"stopped", restart, once, "ok, running: start start"},
+		"restart, always":       {"stopped", restart, outbid, "OutbidAgain, outbid: start start start"},
+		"restart, always, seen": {"outbid/running", restart, late, "OutbidAgain, outbid: start start start"},
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
-				made := func() *service {
-					s := newInstance(test.from)
+				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
 					s.Lag, s.On["start"] = lag, test.start
-					return s
-				}
-				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-					checkConverge(t, s, newManager(client), running(test.onOutbid), test.want)
+					checkConverge(t, s, m, running(test.onOutbid), test.want)
 				})
 			})
 		}
 	}
 }
 
-// outbidStarting is a start whose server is outbid while it starts, long after any lag.
-func outbidStarting(s *service) int {
-	is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-	s.Later(40*time.Second, is(rental.StatusOutbid, rental.DesiredRunning))
-	return http.StatusOK
-}
-
 // A wait ends soon after its outcome is decided.
 func TestConverge_DecidedOutcomes(t *testing.T) {
-	byService := func(reason string, desired rental.DesiredState) func(*service) int {
-		return func(s *service) int {
-			is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-			s.Later(12*time.Second, func(inst *rental.Instance) {
-				is(rental.StatusStopped, desired)(inst)
-				inst.StopReason = &reason
-			})
-			return http.StatusOK
-		}
-	}
 	at := func(status rental.InstanceStatus, desired rental.DesiredState) func(*service) int {
 		return func(s *service) int {
 			is(status, desired)(&s.Inst)
@@ -157,78 +91,47 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		}
 	}
 	gone := func(s *service) int {
-		s.On["GET"] = replies(http.StatusNotFound)
+		s.On["GET"] = replies(404)
 		return http.StatusOK
 	}
+	outbidOnce := func(s *service) int {
+		if s.Changes() == "stop" {
+			return at("outbid", "running")(s)
+		}
+		return stops(s)
+	}
+	const failed = "NeedsReplacement, failed: "
+	outOfMoney := rentaltest.Then(is("starting", "running"), 12*time.Second, is("stopped", "stopped"))
+	hostOffline := rentaltest.Then(is("starting", "running"), 12*time.Second, is("stopped", ""))
 	for name, test := range map[string]struct {
 		from, wanted string
 		request      func(*service) int
-		want         end
+		want         string
 	}{
-		"out of money": {
-			"stopped", "running", byService("low_balance", "stopped"), end{"Reverted", "stopped", "start"},
-		},
-		"stopped by an admin": {
-			"stopped", "running", byService("admin", "stopped"), end{"Reverted", "stopped", "start"},
-		},
-		"the host went offline": {"stopped", "running", byService("provider", ""), end{"Reverted", "stopped", "start"}},
-		"failed after a start": {
-			"stopped", "running", at("failed", "running"), end{"NeedsReplacement", "failed", "start"},
-		},
-		"destroyed after a start": {
-			"stopped", "running", at("destroying", "destroyed"), end{"Missing", "destroying", "start"},
-		},
-		"not found after a start": {"stopped", "running", gone, end{"Missing", "stopped", "start"}},
-		"a start that does nothing": {
-			"stopped", "running", replies(http.StatusOK), end{"Reverted", "stopped", "start"},
-		},
-		"a stop that does nothing": {"running", "stopped", replies(http.StatusOK), end{"Reverted", "running", "stop"}},
-		"outbid, and a stop that is refused": {
-			"outbid/running", "stopped", replies(http.StatusConflict), end{"", "outbid", "stop"},
-		},
-		"outbid before a stop took effect": {
-			"running", "stopped", func(s *service) int {
-				if len(s.Sent) == 1 {
-					return at("outbid", "running")(s)
-				}
-				return stops(s)
-			}, end{"", "stopped", "stop stop"},
-		},
-		"outbid after a stop": {"running", "stopped", at("outbid", "stopped"), end{"", "outbid", "stop"}},
-		"outbid, and no stop takes effect": {
-			"running", "stopped", at("outbid", "running"), end{"Reverted", "outbid", "stop stop"},
-		},
-		"failed after a stop": {
-			"running", "stopped", at("failed", "stopped"), end{"NeedsReplacement", "failed", "stop"},
-		},
-		"a start that is refused": {
-			"stopped", "running", replies(http.StatusConflict), end{"StateRefused", "stopped", "start"},
-		},
-		"a bid that is refused": {
-			"outbid/running", "running", replies(http.StatusConflict), end{"StateRefused", "outbid", "start"},
-		},
-		"a stop that is refused": {
-			"running", "stopped", replies(http.StatusConflict), end{"StateRefused", "running", "stop"},
-		},
-		"a start without money": {
-			"stopped", "running", replies(http.StatusPaymentRequired), end{"Error", "stopped", "start"},
-		},
-		"a start of an instance that does not exist": {
-			"stopped", "running", replies(http.StatusNotFound), end{"Missing", "stopped", "start"},
-		},
-		"a refused start of one that was to run": {
-			"stopped/running", "running", replies(http.StatusConflict), end{"StateRefused", "stopped", "start"},
-		},
+		"out of money":                       {"stopped", "running", outOfMoney, "Reverted, stopped: start"},
+		"the host went offline":              {"stopped", "running", hostOffline, "Reverted, stopped: start"},
+		"failed after a start":               {"stopped", "running", at("failed", "running"), failed + "start"},
+		"destroyed after a start":            {"stopped", "running", at("destroying", ""), "Missing, destroying: start"},
+		"not found after a start":            {"stopped", "running", gone, "Missing, stopped: start"},
+		"a start that does nothing":          {"stopped", "running", replies(200), "Reverted, stopped: start"},
+		"a start that is refused":            {"stopped", "running", replies(409), "StateRefused, stopped: start"},
+		"a start without money":              {"stopped", "running", replies(402), "Error, stopped: start"},
+		"a start of an unknown instance":     {"stopped", "running", replies(404), "Missing, stopped: start"},
+		"one that was to run":                {"stopped/running", "running", replies(409), "StateRefused, stopped: start"},
+		"a bid that is refused":              {"outbid/running", "running", replies(409), "StateRefused, outbid: start"},
+		"a stop that does nothing":           {"running", "stopped", replies(200), "Reverted, running: stop"},
+		"a stop that is refused":             {"running", "stopped", replies(409), "StateRefused, running: stop"},
+		"failed after a stop":                {"running", "stopped", at("failed", "stopped"), failed + "stop"},
+		"outbid, and a stop that is refused": {"outbid/running", "stopped", replies(409), "ok, outbid: stop"},
+		"outbid before a stop took effect":   {"running", "stopped", outbidOnce, "ok, stopped: stop stop"},
+		"outbid after a stop":                {"running", "stopped", at("outbid", "stopped"), "ok, outbid: stop"},
+		"outbid, and no stop takes effect":   {"running", "stopped", at("outbid", "running"), "Reverted, outbid: stop stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *service {
-				s := newInstance(test.from)
+			withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
 				s.On["start"], s.On["stop"] = test.request, test.request
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-				checkConverge(t, s, newManager(client), target, test.want)
+				checkConverge(t, s, m, target, test.want)
 			})
 		})
 	}
@@ -240,24 +143,24 @@ func TestConverge_LostResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		from, wanted string
 		undone       int // requests that do nothing, before one that works
-		work         func(*service) int
 		status, lost int // the response to that one, and how many repetitions get the same
-		want         end
+		want         string
 	}{
-		"start, 500":      {"stopped", "running", 0, starts, 500, 0, end{"", "running", "start start"}},
-		"start, cut":      {"stopped", "running", 0, starts, 0, 0, end{"", "running", "start start"}},
-		"start, all lost": {"stopped", "running", 0, starts, 503, retries, end{"", "running", "start start start"}},
-		"stop, 502":       {"running", "stopped", 0, stops, 502, 0, end{"", "stopped", "stop stop"}},
-		"stop, all lost":  {"running", "stopped", 0, stops, 0, retries, end{"", "stopped", "stop stop stop"}},
-		"bid, all lost":   {"outbid/running", "running", 0, starts, 500, retries, end{"", "running", "start start start"}},
+		"start, 500":      {"stopped", "running", 0, 500, 0, "ok, running: start start"},
+		"start, cut":      {"stopped", "running", 0, 0, 0, "ok, running: start start"},
+		"start, all lost": {"stopped", "running", 0, 503, retries, "ok, running: start start start"},
+		"stop, 502":       {"running", "stopped", 0, 502, 0, "ok, stopped: stop stop"},
+		"stop, all lost":  {"running", "stopped", 0, 0, retries, "ok, stopped: stop stop stop"},
+		"bid, all lost":   {"outbid/running", "running", 0, 500, retries, "ok, running: start start start"},
 		"nothing done, the next one does": {
-			"stopped", "running", 1 + retries, starts, 200, 0, end{"", "running", "start start start start"},
+			"stopped", "running", 1 + retries, 200, 0, "ok, running: start start start start",
 		},
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
-				made := func() *service {
-					s, calls, works := newInstance(test.from), 0, loses(test.work, test.status, test.lost)
+				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
+					work := map[string]func(*service) int{"running": starts, "stopped": stops}[test.wanted]
+					calls, works := 0, loses(work, test.status, test.lost)
 					request := func(s *service) int {
 						if calls++; calls <= test.undone {
 							return http.StatusServiceUnavailable
@@ -265,113 +168,86 @@ func TestConverge_LostResponses(t *testing.T) {
 						return works(s)
 					}
 					s.Lag, s.On["start"], s.On["stop"] = lag, request, request
-					return s
-				}
-				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 					target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-					checkConverge(t, s, newManager(client), target, test.want)
+					checkConverge(t, s, m, target, test.want)
 				})
 			})
 		}
 	}
 }
 
-// newInstance returns a service with an interruptible instance: "stopped", or "outbid/running" with its desired state.
-func newInstance(state string) *service {
-	status, desired, _ := strings.Cut(state, "/")
-	return rentaltest.New(
-		rental.Interruptible, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)),
-	)
-}
-
 // A started instance counts towards the burn limit before the account shows it.
 func TestConverge_StartCounts(t *testing.T) {
-	made := func() *service {
-		s := newInstance("stopped")
-		s.Lag, s.On["start"] = 25*time.Second, starts
-		return s
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		m := newLimited(client, 2000)
-		go checkConverge(t, s, m, running(OutbidRestart), end{"", "running", "start"})
+	withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
+		m.limitBurn(2000)
+		s.Lag = 25 * time.Second
+		go checkConverge(t, s, m, running(OutbidRestart), "ok, running: start")
 		time.Sleep(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		refused := func(context.Context) (string, error) { return "", nil }
-		if err := m.Account.Spend(ctx, "", 2000-1010, refused); err != nil {
+		if err := m.spend(ctx, 2000-1010); err != nil {
 			t.Error(err)
 		}
-		if err := m.Account.Spend(ctx, "", 2000-1009, refused); !errors.Is(err, context.DeadlineExceeded) {
+		if err := m.spend(ctx, 2000-1009); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v before the account shows the instance", err)
 		}
 	})
 }
 
+// costs changes the price after a start, and the part of it that is the disk.
+func costs(running, stopped int64) func(*service) int {
+	return func(s *service) int {
+		s.Inst.Price.RunningKopH, s.Inst.Price.StoppedKopH = running, stopped
+		return starts(s)
+	}
+}
+
 // A start above the cap or a limit of the account is stopped again, whichever response contains the price.
 func TestConverge_PriceAboveCap(t *testing.T) {
-	expensive := func(s *service) int {
-		status := starts(s)
-		s.Inst.Price.RunningKopH = 5010
-		return status
-	}
-	later := func(s *service) int {
-		is(rental.StatusStarting, rental.DesiredRunning)(&s.Inst)
-		s.Later(10*time.Second, func(inst *rental.Instance) {
-			is(rental.StatusRunning, rental.DesiredRunning)(inst)
-			inst.Price.RunningKopH = 5010
-		})
-		return http.StatusOK
-	}
-	disk := func(s *service) int {
-		status := starts(s)
-		s.Inst.Price.RunningKopH, s.Inst.Price.StoppedKopH = 5010, 4910
-		return status
-	}
+	expensive := costs(5010, 10)
+	later := rentaltest.Then(is("starting", "running"), 10*time.Second, func(inst *rental.Instance) {
+		is("running", "running")(inst)
+		inst.Price.RunningKopH = 5010
+	})
 	notWhileStarting := func(s *service) int {
 		if s.Inst.Status != rental.StatusRunning {
 			return http.StatusConflict
 		}
 		return stops(s)
 	}
-	again := func(sent string) end { return end{"StoppedAgain", "stopping", sent} }
+	const again, still = "StoppedAgain, stopping: start stop", "StillRunning, starting: start stop"
 	for name, test := range map[string]struct {
-		kind        rental.RentalType
-		start, stop func(*service) int
-		maxPrice    int64
-		want        end
-		maxBurn     int64
+		kind              rental.RentalType
+		start, stop       func(*service) int
+		maxPrice, maxBurn int64
+		want              string
 	}{
-		"within the burn limit":       {"on_demand", expensive, stops, 0, end{"", "running", "start"}, 5010},
-		"above the burn limit":        {"on_demand", expensive, stops, 0, again("start stop"), 5009},
-		"on demand":                   {"on_demand", expensive, stops, 2000, again("start stop"), 0},
-		"at the cap":                  {"interruptible", expensive, stops, 5000, end{"", "running", "start"}, 0},
-		"the price moved to the disk": {"on_demand", disk, stops, 2000, again("start stop"), 0},
-		"only when it runs":           {"on_demand", later, stops, 2000, again("start stop"), 0},
-		"the response was lost":       {"on_demand", loses(expensive, 500, 0), stops, 2000, again("start start stop"), 0},
+		"within the burn limit":       {"on_demand", expensive, stops, 0, 5010, "ok, running: start"},
+		"above the burn limit":        {"on_demand", expensive, stops, 0, 5009, again},
+		"on demand":                   {"on_demand", expensive, stops, 2000, 0, again},
+		"at the cap":                  {"interruptible", expensive, stops, 5000, 0, "ok, running: start"},
+		"the price moved to the disk": {"on_demand", costs(5010, 4910), stops, 2000, 0, again},
+		"only when it runs":           {"on_demand", later, stops, 2000, 0, again},
+		"the response was lost": {
+			"on_demand", loses(expensive, 500, 0), stops, 2000, 0, "StoppedAgain, stopping: start start stop",
+		},
 		"no stop while it starts": {
-			"on_demand", expensive, notWhileStarting, 2000, end{"StoppedAgain", "stopped", "start stop stop"}, 0,
+			"on_demand", expensive, notWhileStarting, 2000, 0, "StoppedAgain, stopped: start stop stop",
 		},
 		"no stop at all": {
-			"on_demand", expensive, replies(http.StatusConflict), 2000,
-			end{"StillRunning", "running", "start stop stop stop"}, 0,
+			"on_demand", expensive, replies(409), 2000, 0, "StillRunning, running: start stop stop stop",
 		},
-		"no permission to stop": {
-			"on_demand", expensive, replies(http.StatusPaymentRequired), 2000,
-			end{"StillRunning", "starting", "start stop"}, 0,
-		},
-		"the offer is too expensive now": {"interruptible", expensive, stops, 999, end{"AboveCap", "stopped", ""}, 0},
-		"its price is above a lower cap": {"on_demand", starts, stops, 999, end{"AboveCap", "stopped", ""}, 0},
+		"no permission to stop":          {"on_demand", expensive, replies(402), 2000, 0, still},
+		"the offer is too expensive now": {"interruptible", expensive, stops, 999, 0, "AboveCap, stopped: "},
+		"its price is above a lower cap": {"on_demand", starts, stops, 999, 0, "AboveCap, stopped: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *service {
-				s := rentaltest.New(test.kind, rental.StatusStopped, rental.DesiredStopped)
+			withInstance(t, test.kind, "stopped", func(t *testing.T, s *service, m *Manager) {
+				m.limitBurn(test.maxBurn)
 				s.On["start"], s.On["stop"] = test.start, test.stop
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := running(OutbidRestart)
 				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
-				reason := checkConverge(t, s, newLimited(client, test.maxBurn), target, test.want)
+				reason := checkConverge(t, s, m, target, test.want)
 				if burn := test.maxBurn > 0; reason != "" && (reason == "AboveBurnLimit") != burn {
 					t.Errorf("the reason is %s", reason)
 				}
@@ -380,54 +256,39 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 	}
 }
 
-// An interrupted run stops an instance above the cap, even if the response to the start has the old price.
+// An interrupted run stops an instance above the cap, even if the response to the start has the old price, or no read
+// has shown the new price yet.
 func TestConverge_InterruptedStartAboveCap(t *testing.T) {
-	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
-	for _, later := range []bool{false, true} { // than the response
-		rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-			ctx, interrupt := context.WithCancel(t.Context())
-			s.On["start"] = func(s *service) int {
-				interrupt()
-				rise := func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 }
-				if s.Later(0, rise); !later {
-					rise(&s.Inst)
+	for name, test := range map[string]struct {
+		state       string
+		later       bool          // than the response
+		interrupted time.Duration // after the start
+	}{
+		"with the response":             {"stopped", false, 0},
+		"the price rises afterwards":    {"stopped", true, 0},
+		"later, and the new price lags": {"outbid/running", false, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withInstance(t, rental.OnDemand, test.state, func(t *testing.T, s *service, m *Manager) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				s.Lag = test.interrupted * 3 / 4
+				s.On["start"] = func(s *service) int {
+					if time.AfterFunc(test.interrupted, interrupt); test.interrupted == 0 {
+						interrupt()
+					}
+					rise := func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 }
+					if s.Later(0, rise); !test.later {
+						rise(&s.Inst)
+					}
+					return starts(s)
 				}
-				return starts(s)
-			}
-			s.On["stop"] = stops
-			target := running(OutbidRestart)
-			target.MaxPriceKopH = 2000
-			now, err := newManager(client).Converge(ctx, s.Inst, target)
-			want := end{"StoppedAgain", "stopping", "start stop"}
-			if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
-				t.Errorf("got %+v, want %+v (%v)", got, want, err)
-			}
+				target := running(OutbidRestart)
+				target.MaxPriceKopH = 2000
+				_, err := m.Converge(ctx, s.Inst, target)
+				if errorName(err) != "StoppedAgain" || s.Inst.Status != "stopping" || s.Changes() != "start stop" {
+					t.Errorf("it is %s: %v, sent %s", s.Inst.Status, err, s.Changes())
+				}
+			})
 		})
 	}
-}
-
-// As before, but the interruption comes later, before a read shows the new price.
-func TestConverge_InterruptedAfterStart(t *testing.T) {
-	made := func() *service {
-		s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
-		s.Lag = 1500 * time.Millisecond
-		s.On["stop"] = stops
-		return s
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		s.On["start"] = func(s *service) int {
-			is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
-			s.Inst.Price.RunningKopH = 9000
-			time.AfterFunc(2*time.Second, interrupt)
-			return http.StatusOK
-		}
-		target := running(OutbidRestart)
-		target.MaxPriceKopH = 2000
-		_, err := newManager(client).Converge(ctx, s.Inst, target)
-		time.Sleep(time.Minute)
-		if s.Inst.Status == rental.StatusRunning || reasonOf(err) != "AboveCap" {
-			t.Errorf("it is %s: %v, %s", s.Inst.Status, err, s.Requests())
-		}
-	})
 }

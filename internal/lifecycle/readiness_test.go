@@ -6,13 +6,17 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // A running instance is ready with its SSH address and its web pages. A wait for an address ends.
 func TestIsReady(t *testing.T) {
-	open, ssh := "http://host/", &rental.SSH{Host: "host", Port: 22, User: "root"}
-	page := func(url *string) []rental.InstanceURL { return []rental.InstanceURL{{Label: "Jupyter", URL: url}} }
+	running := rental.Instance{Status: rental.StatusRunning}
+	ssh := running
+	ssh.SSH = &rental.SSH{Host: "host", Port: 22, User: "root"}
+	open, closed, omitted := ssh, ssh, ssh
+	open.URLs = []rental.InstanceURL{{Label: "Jupyter", URL: new("http://host/")}}
+	closed.URLs = []rental.InstanceURL{{Label: "Jupyter"}}
+	omitted.Omitted.URLs = true
 	for name, test := range map[string]struct {
 		inst   rental.Instance
 		after  int  // poll intervals
@@ -20,32 +24,20 @@ func TestIsReady(t *testing.T) {
 		bare   bool // its template has neither SSH nor web pages
 		wanted bool
 	}{
-		"stopped": {rental.Instance{Status: "stopped"}, 0, false, false, true},
-		"running with all addresses": {
-			rental.Instance{Status: "running", SSH: ssh, URLs: page(&open)}, 0, false, false, true,
-		},
-		"running without pages":            {rental.Instance{Status: "running", SSH: ssh}, 0, false, false, true},
-		"no address yet":                   {rental.Instance{Status: "running"}, 1, false, false, false},
-		"no address for long":              {rental.Instance{Status: "running"}, sshIntervals - 1, false, false, false},
-		"an address that never comes":      {rental.Instance{Status: "running"}, sshIntervals, false, false, true},
-		"an address omitted twice":         {rental.Instance{Status: "running"}, sshIntervals, true, false, false},
-		"a template without SSH, at first": {rental.Instance{Status: "running"}, noSSHIntervals - 1, false, true, false},
-		"a template without SSH":           {rental.Instance{Status: "running"}, noSSHIntervals, false, true, true},
-		"a page still closed": {
-			rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, urlIntervals - 1, false, false, false,
-		},
-		"pages left out of one response": {
-			rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, true, false, false,
-		},
-		"pages left out of every response": {
-			rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, false, false, true,
-		},
-		"a template without pages": {
-			rental.Instance{Status: "running", SSH: ssh, Omitted: rental.InstanceOmitted{URLs: true}}, 0, true, true, true,
-		},
-		"a page that stays closed": {
-			rental.Instance{Status: "running", SSH: ssh, URLs: page(nil)}, urlIntervals, false, false, true,
-		},
+		"stopped":                          {rental.Instance{Status: rental.StatusStopped}, 0, false, false, true},
+		"running with all addresses":       {open, 0, false, false, true},
+		"running without pages":            {ssh, 0, false, false, true},
+		"no address yet":                   {running, 1, false, false, false},
+		"no address for long":              {running, sshIntervals - 1, false, false, false},
+		"an address that never comes":      {running, sshIntervals, false, false, true},
+		"an address omitted twice":         {running, sshIntervals, true, false, false},
+		"a template without SSH, at first": {running, noSSHIntervals - 1, false, true, false},
+		"a template without SSH":           {running, noSSHIntervals, false, true, true},
+		"a page still closed":              {closed, urlIntervals - 1, false, false, false},
+		"a page that stays closed":         {closed, urlIntervals, false, false, true},
+		"pages left out of one response":   {omitted, 0, true, false, false},
+		"pages left out of every response": {omitted, 0, false, false, true},
+		"a template without pages":         {omitted, 0, true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,10 +58,8 @@ func TestIsReady(t *testing.T) {
 
 // After a new start, a running instance may lack its address as long as after the first one.
 func TestIsReady_WaitsAgainAfterAStart(t *testing.T) {
-	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		s.On["start"] = rentaltest.Starts
-		c := &converger{manager: newManager(client), target: Target{State: rental.DesiredRunning}}
+	withInstance(t, rental.OnDemand, "stopped", func(t *testing.T, s *service, m *Manager) {
+		c := &converger{manager: m, target: Target{State: rental.DesiredRunning}}
 		c.addresses = &addresses{ssh: true}
 		running := rental.Instance{Status: rental.StatusRunning}
 		for range 12 {

@@ -1,162 +1,66 @@
-package market
+package market_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
+	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// inMarket runs a test in a synctest bubble.
-func inMarket(t *testing.T, api http.RoundTripper, test func(t *testing.T, m *Market)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		client := rentaltest.Client(t, api)
-		manager := lifecycle.New(lifecycle.Config{
-			Client: client, PollInterval: 5 * time.Second, Owners: new(lifecycle.Owners),
-			Account:  spending.NewAccount(spending.Limits{}, client),
-			Template: func(context.Context, string) (t rental.Template, found bool, err error) { return t, true, nil },
-		})
-		test(t, New(rental.NewCache(client), manager, 5*time.Second))
-		time.Sleep(time.Hour) // until no goroutine is left
-	})
-}
-
-// setBurnLimit sets a limit of kopecks per hour.
-func (m *Market) setBurnLimit(kopH int64) {
-	m.lifecycle.Account = spending.NewAccount(spending.Limits{MaxBurnKopH: kopH}, m.lifecycle.Client)
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
+// A refusal of one offer does not mean that all are refused. Several ones in succession do. Offers that others take
+// meanwhile do not end a creation, however many they are.
+func TestRent_TriesTheNextOffer(t *testing.T) {
+	refused := func(n, status int) func(*env) {
+		return func(e *env) { e.Proxy.Set(refuses(e.offers[:n]...).Do(acctest.Fail(status))) }
 	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
-}
-
-// order is an order under a key; a random key if it is empty.
-func order(key string) lifecycle.Order {
-	order := lifecycle.Order{
-		Request:       rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		RecoverWithin: 1000 * time.Hour, Seed: lifecycle.RandomKey(),
+	taken := func(n int) func(*env) {
+		return func(e *env) {
+			e.Proxy.Set(acctest.Creates().Do(acctest.Before(func(*http.Request) { e.set(false, e.offers[:n]...) })))
+		}
 	}
-	if key != "" {
-		order.Seed = lifecycle.ChosenKey(key)
-	}
-	return order
-}
-
-// demand is for instances of GPU models, in order of preference; any GPU without.
-func demand(count int, gpus ...string) Demand {
-	d := Demand{Count: count, Request: order("").Request}
-	for _, gpu := range gpus {
-		query := rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand}
-		d.Queries = append(d.Queries, query)
-	}
-	if len(gpus) == 0 {
-		d.Queries = []rental.OfferQuery{{Type: rental.OnDemand}}
-	}
-	return d
-}
-
-// waiting is demand for one instance that waits.
-func waiting(wait time.Duration, gpus ...string) Demand {
-	d := demand(1, gpus...)
-	d.Wait = wait
-	return d
-}
-
-func rent(ctx context.Context, m *Market, demand Demand) (offerID string, rented lifecycle.Rented, err error) {
-	rented, err = m.Search(demand).Rent(ctx, order(""))
-	if rented.Candidate != nil {
-		offerID = rented.Candidate.Offer.ID
-	}
-	return offerID, rented, err
-}
-
-// A refusal of one offer does not mean that all are refused. Several ones in succession do.
-func TestRent_Refusals(t *testing.T) {
+	limit := func(e *env) { e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(0))}) }
 	for name, test := range map[string]struct {
-		refused  int // of six offers
-		status   int
-		want     string // the rented offer
-		requests int
+		change   func(*env)
+		maxPrice int64 // every offer costs 100 more than the one before
+		offer    int
+		want     string
+		requests int // that reach the service
 	}{
-		"none":               {0, 409, "off_1", 1},
-		"a conflict":         {1, 409, "off_2", 2},
-		"its disk, 422":      {1, 422, "off_2", 2},
-		"all but one":        {4, 409, "off_5", 5},
-		"more than the most": {6, 409, "", maxRefusals},
+		"a conflict":                    {refused(1, 409), 0, 2, "", 1},
+		"its disk, 422":                 {refused(1, 422), 0, 2, "", 1},
+		"four are refused":              {refused(4, 409), 0, 5, "", 1},
+		"all are refused":               {limit, 0, 0, "OfferRefused", market.MaxRefusals},
+		"one is taken":                  {taken(1), 0, 2, "", 2},
+		"seven are taken":               {taken(7), 0, 8, "", 8},
+		"all are taken":                 {taken(8), 0, 0, "NoOffer", 8},
+		"the next one is above the cap": {taken(1), 150, 0, "NoOffer", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{})
-			for n := range 6 {
-				id := fmt.Sprint("off_", n+1)
-				if api.Prices[id] = 100; n < test.refused {
-					api.Refused[id] = test.status
+			run(t, 8, func(t *testing.T, e *env) {
+				for i, offer := range e.offers {
+					e.price(offer, int64(100+100*i))
 				}
-			}
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				offer, _, err := rent(t.Context(), m, demand(1))
-				if offer != test.want || (err == nil) != (test.want != "") {
-					t.Errorf("rented %s, %v", offer, err)
+				test.change(e)
+				d := demand(1, 0)
+				d.MaxPriceKopH = test.maxPrice
+				offer, _, err := e.rent(t.Context(), d)
+				if offer != test.offer || errorName(err) != test.want {
+					t.Errorf("rented offer %d, %v", offer, err)
 				}
 				refused, ok := errors.AsType[lifecycle.OfferRefused](err)
-				if err != nil && (!ok || refused.Afterwards != lifecycle.Available) {
+				if ok && refused.Afterwards != lifecycle.Available {
 					t.Errorf("got %#v", err)
 				}
-			})
-			if n := api.Counts["POST /instances"]; n != test.requests {
-				t.Errorf("%d create requests, want %d", n, test.requests)
-			}
-		})
-	}
-}
-
-// Offers that others take meanwhile do not end a creation, however many they are.
-func TestRent_TriesTheNextOffer(t *testing.T) {
-	for name, test := range map[string]struct {
-		taken    int // of eight offers, which cost 100, 200 and so on
-		maxPrice int64
-		want     string
-	}{
-		"the first one is taken meanwhile": {1, 0, "off_2"},
-		"all but one are":                  {7, 0, "off_8"},
-		"all are":                          {8, 0, ""},
-		"the next one is above the cap":    {1, 150, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{})
-			for n := range int64(8) {
-				api.Prices[fmt.Sprint("off_", n+1)] = 100 * (n + 1)
-			}
-			api.Before = func(rental.InstanceCreate) {
-				for n := range test.taken {
-					delete(api.Prices, fmt.Sprint("off_", n+1))
-				}
-			}
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				d := demand(1)
-				d.MaxPriceKopH = test.maxPrice
-				offer, _, err := rent(t.Context(), m, d)
-				if offer != test.want {
-					t.Errorf("rented from %q, want %q (%v)", offer, test.want, err)
-				}
-				if test.want == "" && errorName(err) != "NoOffer" {
-					t.Errorf("failed with %#v, want NoOffer", err)
+				if n := e.CountRequests("POST", "/instances"); n != test.requests {
+					t.Errorf("%d create requests, want %d", n, test.requests)
 				}
 			})
 		})
@@ -165,191 +69,39 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 
 // An offer that can no longer be rented as interruptible does not end a creation.
 func TestRent_NotInterruptible(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200})
-	api.Refused["off_1"] = http.StatusConflict
-	api.Before = func(rental.InstanceCreate) { api.OnDemand["off_1"] = true }
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		d, o := demand(1), order("")
+	run(t, 2, func(t *testing.T, e *env) {
+		onDemand := acctest.Rewrite(func(offer map[string]any) {
+			offer["price"].(map[string]any)["interruptible_kop_h"] = nil
+		})
+		e.Proxy.Set(
+			refuses(e.offers[0]).Do(acctest.Fail(409)), acctest.Request("GET", "/offers/"+e.offers[0].ID).Do(onDemand),
+		)
+		e.price(e.offers[0], 100)
+		e.price(e.offers[1], 200)
+		d, o := demand(1, 0), order("")
 		d.Request.Type, o.Request.Type = rental.Interruptible, rental.Interruptible
-		if rented, err := m.Search(d).Rent(t.Context(), o); err != nil || rented.Candidate.Offer.ID != "off_2" {
+		if rented, err := e.market.Search(d).Rent(t.Context(), o); err != nil || rented.Candidate.Offer.ID != e.offers[1].ID {
 			t.Errorf("got %+v, %v", rented, err)
 		}
 	})
 }
 
-// What is or may be rented decides where the others are rented.
-func TestRent_KeepsCountry(t *testing.T) {
-	for status, want := range map[int]string{0: "", 503: "OutcomeUnknown"} {
-		api := rentaltest.NewMarket(map[string]int64{"off_a_ru_1": 100, "off_a_de_1": 200})
-		api.Refused["off_a_ru_1"] = status
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			d := demand(2)
-			d.SameCountry = true
-			search := m.Search(d)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			if _, err := search.Rent(ctx, order("key")); errorName(err) != want {
-				t.Fatalf("got %v", err)
-			}
-			if other, err := search.Take(t.Context(), 1, 1, false); errorName(err) != "NoOffer" {
-				t.Errorf("got %v, %v", other, err)
-			}
-		})
-	}
-}
-
-// An offer is claimed while something is rented from it, and afterwards as long as lists may contain it.
-func TestRent_EndsClaims(t *testing.T) {
-	refused := func(code int) func(*rentaltest.Market) {
-		return func(api *rentaltest.Market) { api.Refused["off_1"] = code }
-	}
-	recovered := func(api *rentaltest.Market) {
-		api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
-			ID: "ins_1", Status: rental.StatusRunning, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
-			CreatedAt: time.Now().Add(-time.Hour),
-		})
-	}
-	for name, test := range map[string]struct {
-		change  func(*rentaltest.Market)
-		claimed time.Duration
-		want    string
-	}{
-		"rented":                     {func(*rentaltest.Market) {}, claimTTL, ""},
-		"recovered under the key":    {recovered, 0, ""},
-		"another one under the key":  {recovered, 0, "NotRecent"},
-		"refused for the funds":      {refused(402), 0, "Error"},
-		"refused for its permission": {refused(403), 0, "Error"},
-		"refused for a conflict":     {refused(409), refusedTTL, "OfferRefused"},
-		"not available": {
-			func(api *rentaltest.Market) { api.Before = func(rental.InstanceCreate) { delete(api.Prices, "off_1") } },
-			claimTTL, "NoOffer",
-		},
-		"an unknown outcome": {
-			func(api *rentaltest.Market) {
-				api.After = func(*rental.Instance) error { api.Before = func(rental.InstanceCreate) {}; return errors.New("cut") }
-				api.Refused["off_1"] = 503
-			}, claimTTL, "OutcomeUnknown",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				test.change(api)
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-				search := m.Search(demand(1))
-				taken, err := search.Take(ctx, 1, 1, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := order("key")
-				if test.want == "NotRecent" {
-					o.RecoverWithin = time.Minute
-				}
-				_, err = search.Rent(ctx, o, taken...)
-				if errorName(err) != test.want {
-					t.Errorf("got %v", err)
-				}
-				if n := api.Counts["POST /instances"]; test.want == "NoOffer" && n != 1 {
-					t.Errorf("%d create requests: the key was requested again", n)
-				}
-				end := m.taken["off_1"].end
-				if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
-					t.Errorf("claimed for %s, want %s", left, test.claimed)
-				}
-			})
-		})
-	}
-}
-
-// A destruction ends the claim of its offer, and the claims that a limit of the account may have refused, but not that
-// of an unsuitable offer.
-func TestDestroyed_EndsClaims(t *testing.T) {
-	for _, test := range []struct {
-		status    int
-		destroyed string
-		free      bool
-	}{
-		{201, "off_1", true},
-		{201, "off_2", false},
-		{409, "off_2", true},
-		{422, "off_2", false},
-	} {
-		api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			if test.status != 201 {
-				api.Refused = map[string]int{"off_1": test.status}
-			}
-			if _, _, err := rent(t.Context(), m, demand(1)); (err == nil) != (test.status == 201) {
-				t.Fatal(err)
-			}
-			m.Destroyed(test.destroyed)
-			if _, claimed := m.taken["off_1"]; claimed == test.free {
-				t.Errorf("after %d and the destruction of an instance from %s: claimed %t", test.status, test.destroyed, claimed)
-			}
-		})
-	}
-}
-
-// Instances with the same query get different offers, and read the list of offers once.
-func TestRent_InstancesOfARunGetDifferentOffers(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200, "off_3": 300})
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		var all sync.WaitGroup
-		for range 3 {
-			all.Go(func() {
-				if _, _, err := rent(t.Context(), m, demand(1)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-	})
-	if len(api.Rented) != 3 || api.Counts["GET /offers"] != 1 || api.Counts["POST /instances"] != 3 {
-		t.Errorf("rented %v with the requests %v", api.Rented, api.Counts)
-	}
-}
-
-// Without a wait, a fallback is tried when the first query has no offer.
+// A fallback is tried when the first query has no offer, at once or with the next listing.
 func TestRent_FallsBack(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_a100_1": 100})
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		_, rented, err := rent(t.Context(), m, demand(1, "h100", "a100"))
-		if err != nil || rented.Candidate.Query != 1 {
-			t.Errorf("got %+v, %v", rented.Candidate, err)
-		}
-		if _, _, err = rent(t.Context(), m, demand(1, "h100", "a100")); errorName(err) != "NoOffer" {
-			t.Errorf("second: %v", err)
-		}
-	})
-}
-
-// A fixed offer is requested although its state is unknown, unless its price must be known.
-func TestRent_FixedOffer(t *testing.T) {
-	for name, test := range map[string]struct {
-		offer    string
-		maxPrice int64
-		maxBurn  int64
-		listed   int // status of the reads
-		want     string
-	}{
-		"available":                     {"off_1", 100, 0, 0, ""},
-		"not available":                 {"off_2", 0, 0, 0, "OfferUnavailable"},
-		"above the cap":                 {"off_1", 99, 0, 0, "OfferAboveCap"},
-		"not readable, no price needed": {"off_1", 0, 0, 503, ""},
-		"not readable, with a cap":      {"off_1", 100, 0, 503, "OffersUnreadable"},
-		"not readable, price counted":   {"off_1", 0, 100, 503, "OffersUnreadable"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			api.ReadStatus = test.listed
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				m.setBurnLimit(test.maxBurn)
-				d := Demand{OfferID: test.offer, Count: 1, Request: order("").Request, MaxPriceKopH: test.maxPrice}
-				if offer, _, err := rent(t.Context(), m, d); errorName(err) != test.want || err == nil && offer != "off_1" {
-					t.Errorf("rented %s, %v", offer, err)
-				}
-			})
+	for _, wait := range []time.Duration{0, time.Hour} {
+		run(t, 1, func(t *testing.T, e *env) {
+			d, began := demand(1, wait, "b200", e.offers[0].GPU.Slug), time.Now()
+			if wait > 0 {
+				e.set(false, e.offers[0])
+				e.AddOffer(e.offers[0].ID, wait/2)
+			}
+			_, rented, err := e.rent(t.Context(), d)
+			if err != nil || rented.Candidate.Query != 1 {
+				t.Errorf("got %+v, %v", rented.Candidate, err)
+			}
+			if passed := rented.CreatedAt.Sub(began); passed > wait/2+market.ListAge+10*time.Second {
+				t.Errorf("rented after %s", passed)
+			}
 		})
 	}
 }
@@ -357,186 +109,138 @@ func TestRent_FixedOffer(t *testing.T) {
 // Ten instances wait and four offers appear one after the other: each offer is rented once. All share one listing in
 // half a minute.
 func TestWait_RentsEachOfferOnce(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{})
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		began := time.Now()
+	run(t, 4, func(t *testing.T, e *env) {
+		e.set(false, e.offers...)
+		lists, began := e.CountRequests("GET", "/offers"), time.Now()
 		errs := make(chan error, 10)
 		for range cap(errs) {
 			go func() {
-				_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
+				_, _, err := e.rent(t.Context(), demand(1, time.Hour))
 				errs <- err
 			}()
 		}
-		for i := range 4 {
-			time.Sleep(10 * time.Minute)
-			api.Set(fmt.Sprint("off_h100_", i), 100)
+		for i, offer := range e.offers {
+			e.AddOffer(offer.ID, time.Duration(1+i)*10*time.Minute)
 		}
 		failed := 0
 		for range cap(errs) {
-			if e, ok := errors.AsType[NoOffer](<-errs); ok {
-				if failed++; e.Waited != time.Hour || e.Counts.Matching > 0 {
-					t.Errorf("got %+v", e)
+			if err, ok := errors.AsType[market.NoOffer](<-errs); ok {
+				if failed++; err.Waited != time.Hour || err.Counts.Matching > 0 {
+					t.Errorf("got %+v", err)
 				}
 			}
 		}
 		if passed := time.Since(began); failed != 6 || passed != time.Hour {
 			t.Errorf("%d errors after %s", failed, passed)
 		}
+		lists = e.CountRequests("GET", "/offers") - lists
+		if posts := e.CountRequests("POST", "/instances"); lists > 130 || posts != 4 {
+			t.Errorf("%d requests for offers, %d for instances", lists, posts)
+		}
 	})
-	if !slices.Equal(api.Rented, []string{"off_h100_0", "off_h100_1", "off_h100_2", "off_h100_3"}) {
-		t.Errorf("rented %v", api.Rented)
-	}
-	if n := api.Counts["GET /offers"]; n > 130 || api.Counts["POST /instances"] != 4 {
-		t.Errorf("requests: %v", api.Counts)
-	}
 }
 
-// An offer that appears is rented with the next listing, and the first query that has one wins.
-func TestWait_PrefersTheFirstQuery(t *testing.T) {
+// An offer above the cap is not rented while the price is too high. An offer that another customer takes first, and one
+// that is listed and always refused, do not keep the wait from the next one.
+func TestWait_ContinuesAfterRefusals(t *testing.T) {
+	run(t, 3, func(t *testing.T, e *env) {
+		refused, taken, expensive := e.offers[0], e.offers[1], e.offers[2]
+		e.set(false, taken, expensive)
+		e.Proxy.Set(
+			refuses(refused).Do(acctest.Fail(409)),
+			refuses(taken).Do(acctest.Before(func(*http.Request) { e.set(false, taken) })),
+		)
+		d := demand(1, time.Hour)
+		d.MaxPriceKopH = expensive.Price.OnDemandKopH
+		e.price(expensive, d.MaxPriceKopH+1)
+		e.AddOffer(taken.ID, 2*time.Minute)
+		e.AddOffer(expensive.ID, 4*time.Minute)
+		time.AfterFunc(20*time.Minute, func() { e.price(expensive, d.MaxPriceKopH) })
+		began := time.Now()
+		offer, rented, err := e.rent(t.Context(), d)
+		passed := rented.CreatedAt.Sub(began)
+		if err != nil || offer != 3 || passed < 20*time.Minute || passed > 20*time.Minute+market.ListAge+10*time.Second {
+			t.Errorf("rented offer %d after %s, %v", offer, passed, err)
+		}
+		if n := e.CountRequests("POST", "/instances"); n > 12 {
+			t.Errorf("%d create requests", n)
+		}
+	})
+}
+
+// Offers that others rent one after the other, and that a cache still shows as available, do not end a wait. Several
+// refusals in a short time do: most likely a limit of the account is reached.
+func TestWait_RefusedOffers(t *testing.T) {
+	run(t, 2*market.MaxRefusals+1, func(t *testing.T, e *env) {
+		e.set(false, e.offers...)
+		last := len(e.offers) - 1
+		e.Proxy.Set(refuses(e.offers[:last]...).Do(acctest.Fail(409)))
+		for i, offer := range e.offers {
+			e.AddOffer(offer.ID, time.Duration(5*i+5)*time.Minute)
+			time.AfterFunc(time.Duration(5*i+7)*time.Minute, func() { e.set(false, offer) })
+		}
+		if offer, _, err := e.rent(t.Context(), demand(1, time.Hour)); err != nil || offer != last+1 {
+			t.Errorf("rented %d, %v", offer, err)
+		}
+	})
+}
+
+// The end of the run ends the wait at once, and so does an error that a later listing cannot change. An outage of the
+// service does not.
+func TestWait_Ends(t *testing.T) {
+	fails := func(status int) func(*env) {
+		return func(e *env) { e.Proxy.Set(acctest.AnyRequest.Do(acctest.Fail(status))) }
+	}
+	outage := func(e *env) {
+		fails(503)(e)
+		e.set(true, e.offers...)
+		time.AfterFunc(30*time.Minute, func() { e.Proxy.Set() })
+	}
+	limit := func(e *env) {
+		e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(0))})
+		e.set(true, e.offers...)
+	}
+	burnLimit := func(e *env) {
+		e.limitBurn(e.offers[0].Price.OnDemandKopH - 1)
+		e.AddOffer(e.offers[0].ID, 5*time.Minute)
+	}
 	for name, test := range map[string]struct {
-		offers []string
-		want   int
+		change    func(*env)
+		interrupt time.Duration
+		together  bool // with others, which are billed
+		want      string
+		took      time.Duration
 	}{
-		"both":     {[]string{"off_a100_1", "off_h100_1"}, 0},
-		"fallback": {[]string{"off_a100_1"}, 1},
+		"interrupted":                    {func(*env) {}, 10 * time.Minute, false, "Interrupted", 10 * time.Minute},
+		"the burn limit":                 {burnLimit, time.Hour, false, "AboveBurnLimit", 6 * time.Minute},
+		"a limit of the account":         {limit, time.Hour, false, "OfferRefused", time.Minute},
+		"together with others":           {func(*env) {}, time.Hour, true, "NoOffer", time.Minute},
+		"an invalid query":               {fails(422), time.Hour, false, "OffersUnreadable", time.Minute},
+		"an outage that ends":            {outage, 2 * time.Hour, false, "", 35 * time.Minute},
+		"an outage that does not end":    {fails(503), 3 * time.Hour, false, "OffersUnreadable", 2 * time.Hour},
+		"an interruption of this outage": {fails(503), 30 * time.Minute, false, "Interrupted", 30 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{})
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				began := time.Now()
-				time.AfterFunc(5*time.Minute, func() {
-					for _, id := range test.offers {
-						api.Set(id, 100)
-					}
-				})
-				_, rented, err := rent(t.Context(), m, waiting(time.Hour, "h100", "a100"))
-				if err != nil || rented.Candidate.Query != test.want {
-					t.Errorf("got %+v, %v", rented.Candidate, err)
-				}
-				if passed := rented.CreatedAt.Sub(began); passed > 5*time.Minute+ListAge+10*time.Second {
-					t.Errorf("rented after %s", passed)
+			run(t, market.MaxRefusals, func(t *testing.T, e *env) {
+				e.set(false, e.offers...)
+				test.change(e)
+				ctx, cancel := context.WithTimeout(t.Context(), test.interrupt)
+				defer cancel()
+				d, began := demand(1, time.Hour), time.Now()
+				d.All = test.together
+				_, _, err := e.rent(ctx, d)
+				if took := time.Since(began); errorName(err) != test.want || took > test.took {
+					t.Errorf("got %v after %s", err, took)
 				}
 			})
 		})
 	}
 }
 
-// An offer above the cap is not rented while the price is too high. An offer that another customer takes first, and one
-// that is listed and always refused, do not keep the wait from the next one.
-func TestWait_ContinuesAfterRefusals(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_h100_0": 50})
-	api.Refused["off_h100_0"] = http.StatusConflict
-	api.Before = func(order rental.InstanceCreate) {
-		if order.OfferID == "off_h100_1" {
-			delete(api.Prices, order.OfferID)
-		}
-	}
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		time.AfterFunc(2*time.Minute, func() { api.Set("off_h100_1", 100) })  // taken by another customer
-		time.AfterFunc(4*time.Minute, func() { api.Set("off_h100_2", 500) })  // above the cap
-		time.AfterFunc(20*time.Minute, func() { api.Set("off_h100_2", 100) }) // the good one
-		d := waiting(time.Hour, "h100")
-		d.MaxPriceKopH = 200
-		began := time.Now()
-		offer, rented, err := rent(t.Context(), m, d)
-		passed := rented.CreatedAt.Sub(began)
-		if err != nil || offer != "off_h100_2" || passed < 20*time.Minute || passed > 20*time.Minute+ListAge+10*time.Second {
-			t.Errorf("got %s after %s, %v", offer, passed, err)
-		}
-	})
-	if n := api.Counts["POST /instances"]; n > 12 {
-		t.Errorf("%d create requests", n)
-	}
-}
-
-// Offers that others rent one after the other, and that a cache still shows as available, do not end a wait. Several
-// refusals in a short time do: most likely a limit of the account is reached.
-func TestWait_RefusedOffers(t *testing.T) {
-	t.Run("rented by others", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{})
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			for i := range 2 * maxRefusals {
-				id := fmt.Sprint("off_h100_", i)
-				api.Refused[id] = http.StatusConflict
-				time.AfterFunc(time.Duration(5*i+5)*time.Minute, func() { api.Set(id, 100) })
-				time.AfterFunc(time.Duration(5*i+7)*time.Minute, func() { api.Set(id, 0) })
-			}
-			time.AfterFunc(55*time.Minute, func() { api.Set("off_h100_a", 100) })
-			if offer, _, err := rent(t.Context(), m, waiting(time.Hour, "h100")); err != nil || offer != "off_h100_a" {
-				t.Errorf("rented %s, %v", offer, err)
-			}
-		})
-	})
-	t.Run("limit of the account", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{})
-		for n := range maxRefusals {
-			id := fmt.Sprint("off_h100_", n)
-			api.Prices[id], api.Refused[id] = 100, http.StatusConflict
-		}
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			began := time.Now()
-			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
-			if took := time.Since(began); errorName(err) != "OfferRefused" || took > time.Minute {
-				t.Errorf("ended after %s: %v", took, err)
-			}
-		})
-	})
-}
-
-// The end of the run ends the wait at once, with nothing rented. So does an error that a later listing cannot change.
-func TestWait_Ends(t *testing.T) {
-	t.Run("interrupted", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{})
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-			defer cancel()
-			began := time.Now()
-			_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
-			if took := time.Since(began); errorName(err) != "Interrupted" || took != 10*time.Minute {
-				t.Errorf("got %#v after %s", err, took)
-			}
-		})
-		if api.Counts["POST /instances"] > 0 {
-			t.Errorf("requests: %v", api.Counts)
-		}
-	})
-	t.Run("spending limit", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{})
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			m.setBurnLimit(99)
-			time.AfterFunc(5*time.Minute, func() { api.Set("off_h100_1", 100) })
-			began := time.Now()
-			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
-			if took := time.Since(began); errorName(err) != "AboveBurnLimit" || took > 6*time.Minute {
-				t.Errorf("got %v after %s", err, took)
-			}
-		})
-	})
-	t.Run("together with others, which are billed", func(t *testing.T) {
-		inMarket(t, rentaltest.NewMarket(nil), func(t *testing.T, m *Market) {
-			d, began := waiting(time.Hour), time.Now()
-			d.All = true
-			if _, _, err := rent(t.Context(), m, d); errorName(err) != "NoOffer" || time.Since(began) > time.Minute {
-				t.Errorf("got %v after %s", err, time.Since(began))
-			}
-		})
-	})
-	t.Run("invalid query", func(t *testing.T) {
-		api := rentaltest.NewMarket(map[string]int64{})
-		api.ReadStatus = http.StatusUnprocessableEntity
-		inMarket(t, api, func(t *testing.T, m *Market) {
-			_, _, err := rent(t.Context(), m, waiting(time.Hour, "h100"))
-			if errorName(err) != "OffersUnreadable" {
-				t.Errorf("got %v", err)
-			}
-		})
-	})
-}
-
 // An interrupted wait claims no offer, even if the last list has one that was released a moment ago.
 func TestWait_InterruptedClaimsNothing(t *testing.T) {
-	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": 100}), func(t *testing.T, m *Market) {
-		other := m.Search(demand(1))
+	run(t, 1, func(t *testing.T, e *env) {
+		other := e.market.Search(demand(1, 0))
 		taken, err := other.Take(t.Context(), 1, 1, false)
 		if err != nil {
 			t.Fatal(err)
@@ -544,90 +248,39 @@ func TestWait_InterruptedClaimsNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 		defer cancel()
 		time.AfterFunc(12*time.Second-1, func() { other.Release(taken...) })
-		_, _, err = rent(ctx, m, waiting(time.Hour))
+		_, _, err = e.rent(ctx, demand(1, time.Hour))
 		synctest.Wait()
-		if claim := m.taken["off_1"]; errorName(err) != "Interrupted" || claim.end.IsZero() {
-			t.Errorf("%v, the claim is %+v", err, claim)
+		if end, _ := e.market.ClaimEnd(e.offers[0].ID); errorName(err) != "Interrupted" || end.IsZero() {
+			t.Errorf("%v, the claim ends at %s", err, end)
 		}
 	})
-}
-
-// An outage of the service does not end the wait. A wait that ends during an outage reports that the offers could not
-// be read, unless it is interrupted.
-func TestWait_Outage(t *testing.T) {
-	for name, test := range map[string]struct {
-		outage, timeout time.Duration
-		want            string
-	}{
-		"it ends":                {30 * time.Minute, 2 * time.Hour, ""},
-		"the wait ends first":    {3 * time.Hour, 2 * time.Hour, "OffersUnreadable"},
-		"the context ends first": {3 * time.Hour, 30 * time.Minute, "Interrupted"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_h100_1": 100})
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				began := time.Now()
-				api.Outage = func() bool { return time.Since(began) > time.Second && time.Since(began) < test.outage }
-				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
-				defer cancel()
-				if _, err := m.Estimate(ctx, waiting(0, "other")); err != nil {
-					t.Fatalf("before the outage: %v", err)
-				}
-				time.Sleep(2 * time.Second)
-				_, _, err := rent(ctx, m, waiting(time.Hour, "h100"))
-				if errorName(err) != test.want {
-					t.Errorf("got %#v", err)
-				}
-			})
-		})
-	}
 }
 
 // With a configured key, the instance of an earlier run is found before the wait begins, or if the burn limit, which
 // contains its price, allows no other one.
 func TestRent_FindsByKey(t *testing.T) {
-	for name, test := range map[string]struct {
-		prices  map[string]int64
-		maxBurn int64
-	}{
-		"no offer":             {nil, 0},
-		"above the burn limit": {map[string]int64{"off_h100_1": 100}, 150},
+	for name, test := range map[string]struct{ available, limited bool }{
+		"no offer": {false, false}, "above the burn limit": {true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(test.prices)
-			inMarket(t, api, func(t *testing.T, m *Market) {
-				m.setBurnLimit(test.maxBurn)
+			run(t, 2, func(t *testing.T, e *env) {
+				before, _, err := e.Client.CreateInstance(t.Context(), lifecycle.ChosenKey("key").Key(1), e.request(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour)
+				if e.set(test.available, e.offers[0]); test.limited {
+					e.limitBurn(before.Price.RunningKopH)
+				}
 				began := time.Now()
-				api.Add(lifecycle.ChosenKey("key").Key(1), rental.Instance{
-					ID: "ins_1", Status: rental.StatusRunning, CreatedAt: time.Now().Add(-time.Hour),
-					Price: rental.InstancePrice{RunningKopH: 100},
-				})
-				rented, err := m.Search(waiting(time.Hour, "h100")).Rent(t.Context(), order("key"))
-				if err != nil || rented.ID != "ins_1" || !rented.Recovered || time.Since(began) > time.Minute {
+				rented, err := e.market.Search(demand(1, time.Hour)).Rent(t.Context(), order("key"))
+				if err != nil || rented.ID != before.ID || !rented.Recovered || time.Since(began) > time.Minute {
 					t.Errorf("got %+v, %v", rented, err)
 				}
-				if claim, found := m.taken["off_h100_1"]; found && !claim.ended(time.Now()) || len(api.Rented) > 0 {
-					t.Errorf("the claim is %+v, rented %v", claim, api.Rented)
+				if end, claimed := e.market.ClaimEnd(e.offers[0].ID); claimed && (end.IsZero() || time.Now().Before(end)) {
+					t.Errorf("the claim ends at %s", end)
 				}
 			})
 		})
 	}
-}
-
-// Offers that cannot be read are not the same as none. A wait for offers goes on.
-func TestRent_UnreadableOffers(t *testing.T) {
-	inMarket(t, rentaltest.NewMarket(map[string]int64{"off_1": -1, "off_2": -1}), func(t *testing.T, m *Market) {
-		_, _, err := rent(t.Context(), m, demand(1))
-		want := "2 offers that cannot be read. The first one (off_1): the price of -1 kopecks"
-		if errorName(err) != "OffersUnreadable" || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	})
-	api := rentaltest.NewMarket(map[string]int64{"off_1": -1})
-	inMarket(t, api, func(t *testing.T, m *Market) {
-		time.AfterFunc(10*time.Minute, func() { api.Set("off_2", 100) })
-		if id, _, err := rent(t.Context(), m, waiting(time.Hour)); err != nil || id != "off_2" {
-			t.Errorf("rented %q, %v", id, err)
-		}
-	})
 }
