@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -47,7 +48,7 @@ func onePage(item string) string { return `{"data":[` + item + `],"next_cursor":
 // operation is a client method with its request and response in the API document.
 type operation struct {
 	id       string // in the contract
-	do       func(ctx context.Context, c *Client, id string) (any, error)
+	do       action
 	of       string // an earlier operation, whose result has the id for do; empty if do needs none
 	method   string
 	target   string // escaped path and query below the base URL
@@ -79,6 +80,32 @@ func idOf(result any) string {
 		return result.identity()
 	}
 	return ""
+}
+
+// action performs an operation with the object that has an id, or without one.
+type action = func(ctx context.Context, c *Client, id string) (any, error)
+
+func get[T any](method func(*Client, context.Context) (T, error)) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) { return method(c, ctx) }
+}
+
+func listAll[T any](method func(*Client, context.Context, ListOptions) iter.Seq2[T, error]) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) {
+		return collect(method(c, ctx, ListOptions{}))
+	}
+}
+
+func byID[T any](method func(*Client, context.Context, string) (T, error)) action {
+	return func(ctx context.Context, c *Client, id string) (any, error) { return method(c, ctx, id) }
+}
+
+func remove(method func(*Client, context.Context, string) error) action {
+	return func(ctx context.Context, c *Client, id string) (any, error) { return nil, method(c, ctx, id) }
+}
+
+// create calls a method with a body.
+func create[B, T any](method func(*Client, context.Context, B) (T, error), body B) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) { return method(c, ctx, body) }
 }
 
 // operations returns all operations, in an order in which they succeed one after the other in a new account.
@@ -117,29 +144,25 @@ func operations() []operation {
 	}
 	all := []operation{
 		{id: "getMe", method: "GET", target: "/me", status: 200, response: userJSON, want: user,
-			do: func(ctx context.Context, c *Client, _ string) (any, error) { return c.GetMe(ctx) }},
+			do: get((*Client).GetMe)},
 		{id: "getBalance", method: "GET", target: "/balance", status: 200,
 			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,` +
 				`"currency":"RUB"}`,
 			want: Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: new(1.5),
 				Currency: "RUB"},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) { return c.GetBalance(ctx) }},
+			do: get((*Client).GetBalance)},
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
 			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU",` +
 				`"instance_id":"i/1"}`),
 			want: []Transaction{{ID: "t1", At: at, Type: "usage", AmountKop: -77, Description: "GPU",
 				InstanceID: new("i/1")}},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return collect(c.ListTransactions(ctx, ListOptions{}))
-			}},
+			do: listAll((*Client).ListTransactions)},
 		{id: "listGpus", method: "GET", target: "/gpus?limit=200", public: true, status: 200,
 			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,` +
 				`"from_kop_h":22000,"from_interruptible_kop_h":null}`),
 			want: []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3,
 				FromKopH: new(int64(22000))}},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return collect(c.ListGPUs(ctx, ListOptions{}))
-			}},
+			do: listAll((*Client).ListGPUs)},
 		{id: "listOffers", method: "GET", target: "/offers?limit=200&order=price", public: true, status: 200,
 			response: onePage(offerJSON), want: []Offer{offer},
 			do: func(ctx context.Context, c *Client, _ string) (any, error) {
@@ -147,34 +170,26 @@ func operations() []operation {
 			}},
 		{id: "getOffer", of: "listOffers", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200,
 			response: offerJSON, want: offer,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.GetOffer(ctx, id) }},
+			do: byID((*Client).GetOffer)},
 		{id: "createTemplate", method: "POST", target: "/templates", status: 201, response: templateJSON, want: template,
 			body: `{"name":"Mine","image":"i:1","description":"d","launch_mode":"jupyter","ports":[8888],"env":{"A":"b"},` +
 				`"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40}`,
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return c.CreateTemplate(ctx, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d",
-					LaunchMode: LaunchJupyter, Ports: []int64{8888}, Env: map[string]string{"A": "b"}, OnStart: "run",
-					MinDiskGB: 20, RecommendedDiskGB: 40})
-			}},
+			do: create((*Client).CreateTemplate, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d",
+				LaunchMode: LaunchJupyter, Ports: []int64{8888}, Env: map[string]string{"A": "b"}, OnStart: "run",
+				MinDiskGB: 20, RecommendedDiskGB: 40})},
 		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON),
 			want: []Template{template},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return collect(c.ListTemplates(ctx, ListOptions{}))
-			}},
+			do:   listAll((*Client).ListTemplates)},
 		{id: "deleteTemplate", of: "createTemplate", method: "DELETE", target: "/templates/my-t", status: 204,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return nil, c.DeleteTemplate(ctx, id) }},
+			do: remove((*Client).DeleteTemplate)},
 		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, response: sshKeyJSON, want: sshKey,
 			body: `{"name":"laptop","public_key":"` + publicKey + `"}`,
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return c.CreateSSHKey(ctx, SSHKeyCreate{Name: "laptop", PublicKey: publicKey})
-			}},
+			do:   create((*Client).CreateSSHKey, SSHKeyCreate{Name: "laptop", PublicKey: publicKey})},
 		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, response: onePage(sshKeyJSON),
 			want: []SSHKey{sshKey},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return collect(c.ListSSHKeys(ctx, ListOptions{}))
-			}},
+			do:   listAll((*Client).ListSSHKeys)},
 		{id: "deleteSshKey", of: "createSshKey", method: "DELETE", target: "/ssh-keys/k1", status: 204,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return nil, c.DeleteSSHKey(ctx, id) }},
+			do: remove((*Client).DeleteSSHKey)},
 		{id: "createInstance", of: "listOffers", method: "POST", target: "/instances", status: 201,
 			response: instanceJSON, want: instance, key: "idem-1",
 			body: `{"offer_id":"o/1?x %2F","template":"custom","disk_gb":50,"name":"train","ssh_key_ids":[],` +
@@ -191,7 +206,7 @@ func operations() []operation {
 			}},
 		{id: "getInstance", of: "createInstance", method: "GET", target: "/instances/i%2F1", status: 200,
 			response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.GetInstance(ctx, id) }},
+			do: byID((*Client).GetInstance)},
 		{id: "getInstanceLogs", of: "createInstance", method: "GET", target: "/instances/i%2F1/logs?tail=7", status: 200,
 			response: `{"lines":["a","b"]}`, want: []string{"a", "b"},
 			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.GetInstanceLogs(ctx, id, 7) }},
@@ -202,41 +217,37 @@ func operations() []operation {
 			}},
 		{id: "stopInstance", of: "createInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200,
 			response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.StopInstance(ctx, id) }},
+			do: byID((*Client).StopInstance)},
 		{id: "startInstance", of: "createInstance", method: "POST", target: "/instances/i%2F1/start", status: 200,
 			response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.StartInstance(ctx, id) }},
+			do: byID((*Client).StartInstance)},
 		{id: "deleteInstance", of: "createInstance", method: "DELETE", target: "/instances/i%2F1", status: 200,
 			response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.DeleteInstance(ctx, id) }},
+			do: byID((*Client).DeleteInstance)},
 		{id: "createApiKey", method: "POST", target: "/api-keys", status: 201, response: apiKeyHead + `,"secret":"gpr_S"}`,
 			want: APIKeyCreated{APIKey: apiKey, Secret: "gpr_S"},
 			body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
-					ExpiresInDays: new(int64(365))})
-			}},
+			do: create((*Client).CreateAPIKey, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
+				ExpiresInDays: new(int64(365))})},
 		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`),
 			want: []APIKey{apiKey},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) {
-				return collect(c.ListAPIKeys(ctx, ListOptions{}))
-			}},
+			do:   listAll((*Client).ListAPIKeys)},
 		{id: "deleteApiKey", of: "createApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return nil, c.DeleteAPIKey(ctx, id) }},
+			do: remove((*Client).DeleteAPIKey)},
 		{id: "createDeviceCode", method: "POST", target: "/auth/device", public: true, status: 200,
 			body: `{"client_name":"laptop"}`,
 			response: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v",` +
 				`"verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
 			want: DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v", ExpiresIn: 600,
 				Interval: 5},
-			do: func(ctx context.Context, c *Client, _ string) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
+			do: create((*Client).CreateDeviceCode, "laptop")},
 		{id: "createDeviceToken", of: "createDeviceCode", method: "POST", target: "/auth/device/token", public: true,
 			status: 200, body: `{"device_code":"d"}`,
 			response: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
 			want: DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: struct {
 				Email string `json:"email"`
 			}{"a@example.com"}},
-			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.CreateDeviceToken(ctx, id) }},
+			do: byID((*Client).CreateDeviceToken)},
 	}
 	ids := map[string]string{}
 	for i, op := range all {
@@ -431,21 +442,6 @@ func TestGetInstance_OptionalFields(t *testing.T) {
 		StopReason: true, URLs: true, CostSoFar: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
-func TestCreateInstance_Replay(t *testing.T) {
-	created, repeated := reply{status: 201, body: `{"id":"i"}`}, ok(`{"id":"i"}`)
-	marked := reply{status: 201, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}
-	for want, replies := range map[Replay][][]reply{
-		NotReplayed: {{created}, {cut, created}}, Replayed: {{repeated}, {marked}}, ReplayedAfterLoss: {{cut, repeated}},
-	} {
-		for _, turns := range replies {
-			client, _ := scriptedClient(t, turns...)
-			if _, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{}); err != nil || replay != want {
-				t.Errorf("%+v: replay %d (%v), want %d", turns, replay, err, want)
-			}
-		}
 	}
 }
 

@@ -104,26 +104,34 @@ func TestRetryMatrix(t *testing.T) {
 // A response of the API to a retry shows whether an earlier attempt was performed, but a 401, a 403 or a foreign
 // response does not. Whatever it is, the lost attempt is in flight for one request timeout.
 func TestOutcomeUnknown_AfterRetry(t *testing.T) {
-	created := reply{status: 201, body: `{"id":"i"}`}
+	created, repeated := reply{status: 201, body: `{"id":"i"}`}, ok(`{"id":"i"}`)
+	marked := reply{status: 201, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}
 	for name, test := range map[string]struct {
 		replies           []reply
 		unknown, inFlight bool
+		replay            Replay
 	}{
-		"then created":                 {[]reply{cut, created}, false, false},
-		"then replayed":                {[]reply{cut, cut, ok(`{"id":"i"}`)}, false, false},
-		"then no funds":                {[]reply{cut, failed(CodeInsufficientFunds)}, false, true},
-		"then unauthorized":            {[]reply{cut, failed(CodeUnauthorized)}, true, true},
-		"then forbidden":               {[]reply{cut, failed(CodeForbidden)}, true, true},
-		"then HTML of a proxy":         {[]reply{cut, {status: 404, body: "<html>"}}, true, true},
-		"then no connection":           {[]reply{cut, refused}, true, true},
-		"no connection, then conflict": {[]reply{refused, failed(CodeConflict)}, false, false},
-		"rate limited, then no funds":  {[]reply{failed(CodeRateLimited), failed(CodeInsufficientFunds)}, false, false},
+		"created":                      {[]reply{created}, false, false, NotReplayed},
+		"replayed":                     {[]reply{repeated}, false, false, Replayed},
+		"replayed, with the header":    {[]reply{marked}, false, false, Replayed},
+		"then created":                 {[]reply{cut, created}, false, false, NotReplayed},
+		"then replayed":                {[]reply{cut, cut, repeated}, false, false, ReplayedAfterLoss},
+		"then no funds":                {[]reply{cut, failed(CodeInsufficientFunds)}, false, true, NotReplayed},
+		"then unauthorized":            {[]reply{cut, failed(CodeUnauthorized)}, true, true, NotReplayed},
+		"then forbidden":               {[]reply{cut, failed(CodeForbidden)}, true, true, NotReplayed},
+		"then HTML of a proxy":         {[]reply{cut, {status: 404, body: "<html>"}}, true, true, NotReplayed},
+		"then no connection":           {[]reply{cut, refused}, true, true, NotReplayed},
+		"no connection, then conflict": {[]reply{refused, failed(CodeConflict)}, false, false, NotReplayed},
+		"rate limited, then no funds": {
+			[]reply{failed(CodeRateLimited), failed(CodeInsufficientFunds)}, false, false, NotReplayed,
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client, _ := scriptedClient(t, test.replies...)
-			_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
-			if IsOutcomeUnknown(err) != test.unknown || IsInFlight(err) != test.inFlight {
-				t.Errorf("%s: outcome unknown %t, in flight %t: %v", name, IsOutcomeUnknown(err), IsInFlight(err), err)
+			_, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+			if IsOutcomeUnknown(err) != test.unknown || IsInFlight(err) != test.inFlight || replay != test.replay {
+				t.Errorf("%s: outcome unknown %t, in flight %t, replay %d: %v", name, IsOutcomeUnknown(err), IsInFlight(err),
+					replay, err)
 			}
 			if time.Sleep(DefaultRequestTimeout); IsInFlight(err) {
 				t.Errorf("%s: still in flight after %s", name, DefaultRequestTimeout)
