@@ -38,7 +38,8 @@ var places = map[string]func(t *testing.T, path string) string{
 	},
 }
 
-// A file that others can replace determines where the provider sends the key. TestUses_Rejected has the other functions.
+// A file that others can replace determines where the provider sends the key. TestUses_Rejected tests the other
+// functions.
 func TestFolders_OthersCanReplaceTheFile(t *testing.T) {
 	for name, place := range places {
 		for _, mode := range []os.FileMode{0o770, 0o707, 0o777 | os.ModeSticky} {

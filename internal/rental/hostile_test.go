@@ -8,10 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
@@ -88,7 +91,7 @@ func TestRequestTimeout_SlowResponses(t *testing.T) {
 		"slow body":   func(req *http.Request, _ int) reply { return reply{status: 200, stream: trickle{req.Context()}} },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := newTestClient(t, &script{answer: answer}, retries(1), func(c *Config) { c.RequestTimeout = 4 * time.Second })
+			client := newTestClient(t, &script{answer: answer}, retries(1), requestTimeout(4*time.Second))
 			start := time.Now()
 			err := getMe(t, client)
 			if took := time.Since(start); took != 8*time.Second || !IsUnavailable(err) ||
@@ -160,7 +163,8 @@ func TestInvalidResponses(t *testing.T) {
 	} {
 		client, s := scriptedClient(t, reply{status: test.status, body: test.body})
 		err := test.do(client)
-		if e := asError(t, err); e.Status != test.status || e.Message == "" || len(e.Error()) > 2*maxMessage || IsNotFound(e) {
+		e := asError(t, err)
+		if e.Status != test.status || e.Message == "" || len(e.Error()) > 2*maxMessage || IsNotFound(e) {
 			t.Errorf("%s: got %+v, want status %d and a short message", name, e, test.status)
 		}
 		if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
@@ -215,34 +219,29 @@ func TestResponse_OtherID(t *testing.T) {
 
 // Every price and amount is checked.
 func TestResponse_InvalidPrices(t *testing.T) {
-	for _, test := range []struct {
-		into     func() any
-		body     string // with the field and its value
-		fields   string
-		negative bool // negative values are valid
-	}{
-		{
-			func() any { return new(Offer) }, `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`,
-			"on_demand_kop_h interruptible_kop_h storage_kop_gb_month traffic_kop_gb", false,
-		},
-		{
-			func() any { return new(Instance) }, `{"id":"a","price":{"%s":%s}}`,
-			"running_kop_h stopped_kop_h traffic_kop_gb", false,
-		},
-		{func() any { return new(GPUModel) }, `{"slug":"a","%s":%s}`, "from_kop_h from_interruptible_kop_h", false},
-		{func() any { return new(Balance) }, `{"%s":%s}`, "burn_kop_h", false},
-		{func() any { return new(Balance) }, `{"%s":%s}`, "balance_kop available_kop credit_limit_kop", true},
+	for body, into := range map[string]func() any{
+		`{"id":"a","price":{"on_demand_kop_h":%s}}`:                          func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"interruptible_kop_h":%s}}`:  func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"storage_kop_gb_month":%s}}`: func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"traffic_kop_gb":%s}}`:       func() any { return new(Offer) },
+		`{"id":"a","price":{"running_kop_h":%s}}`:                            func() any { return new(Instance) },
+		`{"id":"a","price":{"stopped_kop_h":%s}}`:                            func() any { return new(Instance) },
+		`{"id":"a","price":{"traffic_kop_gb":%s}}`:                           func() any { return new(Instance) },
+		`{"slug":"a","from_kop_h":%s}`:                                       func() any { return new(GPUModel) },
+		`{"slug":"a","from_interruptible_kop_h":%s}`:                         func() any { return new(GPUModel) },
+		`{"burn_kop_h":%s}`:                                                  func() any { return new(Balance) },
+		`{"balance_kop":%s}`:                                                 func() any { return new(Balance) },
+		`{"available_kop":%s}`:                                               func() any { return new(Balance) },
+		`{"credit_limit_kop":%s}`:                                            func() any { return new(Balance) },
 	} {
-		for field := range strings.FieldsSeq(test.fields) {
-			for value, valid := range map[string]bool{
-				"1000000000000": true, "1e12": true, "1000000000000.0": true, "-1": test.negative,
-				"-9223372036854775808": false, "-1000000000001": false, "1000000000001": false, "9223372036854775807": false,
-				"1e30": false, "1.5": false, `"5"`: false, "NaN": false, "1e400": false, "[]": false,
-			} {
-				err := decode([]byte(fmt.Sprintf(test.body, field, value)), test.into())
-				if (err == nil) != valid {
-					t.Errorf("%s: %s of %s: %v", test.body, field, value, err)
-				}
+		amount := regexp.MustCompile("balance|available|credit").MatchString(body) // it can be negative
+		for value, valid := range map[string]bool{
+			"1000000000000": true, "1e12": true, "1000000000000.0": true, "-1": amount, "-1000000000000": amount,
+			"-9223372036854775808": false, "-1000000000001": false, "1000000000001": false, "9223372036854775807": false,
+			"1e30": false, "1.5": false, `"5"`: false, "NaN": false, "1e400": false, "[]": false,
+		} {
+			if err := decode([]byte(fmt.Sprintf(body, value)), into()); (err == nil) != valid {
+				t.Errorf("%s of %s: %v", body, value, err)
 			}
 		}
 	}
@@ -254,13 +253,16 @@ func TestResponse_InvalidPrices(t *testing.T) {
 	}
 }
 
-// Every body is either decoded or an error with sanitized texts.
+// Every body is either decoded, or an error whose texts are valid, sanitized and limited.
 func FuzzAnswers(f *testing.F) {
 	for _, body := range []string{
 		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]",
 		`{"id":"a","ID":"b"}`, `{"id":"a","id":"b"}`, `{"id":null}`, `{"data":[null]}`, `{"data":{}}`, `{"error":null}`,
 		errorJSON("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`,
 		`{"next_cursor":5}`, `{"id":"a"`,
+		`{"error":{"code":5,"message":[],"details":{"issues":[{"path":[1,null]}],"short_kop":1e400}}}`,
+		"{\"error\":{\"code\":\"a\\u001b[2J\",\"message\":\"\\u0000\xff\\ud800\"}}",
+		`{"error":{"code":"c","message":"m","details":{"reason":{},"request_id":7}}}`,
 	} {
 		for _, status := range []int{200, 201, 204, 404, 422} {
 			f.Add(status, body)
@@ -273,13 +275,11 @@ func FuzzAnswers(f *testing.F) {
 		client, _ := scriptedClient(t, reply{status: status, body: body})
 		for _, op := range operations() {
 			_, err := op.call(t.Context(), client)
-			switch {
-			case err == nil && status/100 != 2:
-				t.Errorf("%s: no error for status %d", op.id, status)
-			case err == nil:
-			case strings.ContainsAny(fmt.Sprint(err, asError(t, err).Reason, asError(t, err).Issues), "\x1b\x07\r\n\x00"):
-				t.Errorf("%s: control characters in %q", op.id, err)
-			case IsNotFound(err) && status/100 == 2:
+			if err == nil && status/100 == 2 {
+				continue
+			}
+			checkTexts(t, op.id, asError(t, err))
+			if IsNotFound(err) && status/100 == 2 {
 				t.Errorf("%s: IsNotFound for a success: %v", op.id, err)
 			}
 		}
@@ -297,4 +297,20 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 	})
+}
+
+func checkTexts(t *testing.T, name string, e *Error) {
+	t.Helper()
+	texts := []string{e.Error(), e.Code, e.Message, e.Reason, e.RequestID}
+	for _, issue := range e.Issues {
+		texts = append(texts, issue.Field, issue.Message)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			t.Errorf("%s: control characters in %q", name, text)
+		}
+	}
+	if e.Message == "" || utf8.RuneCountInString(e.Message) > maxMessage+1 {
+		t.Errorf("%s: the message has %d characters", name, utf8.RuneCountInString(e.Message))
+	}
 }

@@ -108,6 +108,12 @@ func retries(n int) func(*Config)    { return func(c *Config) { c.MaxRetries = n
 func defaultPauses(c *Config)        { c.Backoff = defaultBackoff }
 func baseURL(s string) func(*Config) { return func(c *Config) { c.BaseURL = s + versionSuffix } }
 
+func requestTimeout(d time.Duration) func(*Config) { return func(c *Config) { c.RequestTimeout = d } }
+
+func fixedPause(d time.Duration) func(*Config) {
+	return func(c *Config) { c.Backoff = backoff.Exponential{First: d, Max: d} }
+}
+
 func ok(body string) reply { return reply{status: http.StatusOK, body: body} }
 
 // failed is an error of the API.
@@ -118,7 +124,9 @@ func errorJSON(code string) string {
 }
 
 func rateLimited(retryAfter string) reply {
-	return reply{status: http.StatusTooManyRequests, header: "Retry-After: " + retryAfter, body: errorJSON(CodeRateLimited)}
+	limited := failed(CodeRateLimited)
+	limited.header = "Retry-After: " + retryAfter
+	return limited
 }
 
 var (

@@ -30,9 +30,12 @@ func refusedWith(t *testing.T, template TemplateCreate, text string) *Error {
 // No refusal repeats a text that was sent, whatever it does with it, except short texts and short parts of long ones.
 func TestSent_NotRepeated(t *testing.T) {
 	quotes := map[string]func(string) string{
-		"as it is":  func(s string) string { return "Expected another, received '" + s + "'" },
-		"quoted":    func(s string) string { return "Expected another, received " + strconv.Quote(s) },
-		"JSON":      func(s string) string { text, _ := json.Marshal(s); return "Received " + string(text) }, //nolint:errcheck // it can be encoded
+		"as it is": func(s string) string { return "Expected another, received '" + s + "'" },
+		"quoted":   func(s string) string { return "Expected another, received " + strconv.Quote(s) },
+		"JSON": func(s string) string {
+			text, _ := json.Marshal(s) //nolint:errcheck // it can be encoded
+			return "Received " + string(text)
+		},
 		"shortened": func(s string) string { return "Received " + string([]rune(s)[:utf8.RuneCountInString(s)/2]) + "…" },
 		"its lines": func(s string) string { return "Lines: " + strings.ReplaceAll(s, "\n", " | ") },
 		"at the limit": func(s string) string {

@@ -132,7 +132,7 @@ func TestRateLimit_Grid(t *testing.T) {
 }
 
 func testRateLimit(t *testing.T, kind limitKind, parallel int, latency time.Duration, processes, spent int) {
-	const requests = 400
+	const requests = 260
 	l := newLimitedAPI(kind, latency)
 	for range spent {
 		l.count(time.Now())
@@ -196,7 +196,7 @@ func TestRateLimit_NoHeaders(t *testing.T) {
 			}
 			return ok(userJSON)
 		}}
-		client := newTestClient(t, s, retries(-1), func(c *Config) { c.RequestTimeout = 5 * time.Second })
+		client := newTestClient(t, s, retries(-1), requestTimeout(5*time.Second))
 		errs := make(chan error, calls)
 		for range calls {
 			go func() { errs <- getMe(t, client) }()

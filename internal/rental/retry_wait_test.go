@@ -9,13 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
-
-func fixedPause(d time.Duration) func(*Config) {
-	return func(c *Config) { c.Backoff = backoff.Exponential{First: d, Max: d} }
-}
 
 func TestRetryAfter(t *testing.T) {
 	busy := func(after string) reply {
@@ -160,7 +154,7 @@ func TestCancellation(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := inTurn(test.reply)
-			client := newTestClient(t, s, fixedPause(time.Hour), func(c *Config) { c.RequestTimeout = time.Hour })
+			client := newTestClient(t, s, fixedPause(time.Hour), requestTimeout(time.Hour))
 			start := time.Now()
 			// Without a deadline, the call would return the 429 at once.
 			ctx, cancel := context.WithTimeout(t.Context(), 48*time.Hour)

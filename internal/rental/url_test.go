@@ -53,8 +53,8 @@ func TestConfig_InvalidHeaderValues(t *testing.T) {
 // An id of any characters is one path element, and the server decodes the same id.
 func FuzzPathEscape(f *testing.F) {
 	for _, seed := range []string{
-		"i-1", "a/b", "..", ".", "", "../../me", "%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ", "\x00\r\n", "\xff", ";", "a//b",
-		"+&=",
+		"i-1", "a/b", "..", ".", "", "../../me", "%2F", "%2e%2e", "?x=1", "#f", "a b", "ключ", "\x00\r\n", "\xff", ";",
+		"a//b", "+&=",
 	} {
 		f.Add(seed)
 	}
