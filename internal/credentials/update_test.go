@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,33 +44,27 @@ func save(t *testing.T, path, baseURL, key string) (replaced []Credential) {
 
 func TestSaveAndForget(t *testing.T) {
 	path := newPath(t)
-	if replaced := save(t, path, thisURL, "one"); len(replaced) > 0 {
-		t.Errorf("the first login replaces %v", replaced)
+	forget := func(baseURL, key string) File {
+		t.Helper()
+		if err := Forget(t.Context(), path, baseURL, Credential{APIKey: key}); err != nil {
+			t.Error(err)
+		}
+		return load(t, path)
 	}
-	save(t, path, otherURL, "two")
-	replaced := save(t, path, thisURL+"/", "three")
-	if len(replaced) != 1 || replaced[0].APIKey != "one" || replaced[0].KeyID != "id-of-one" {
-		t.Errorf("the second login replaces %v, want the first", replaced)
+	first, other := save(t, path, thisURL, "one"), save(t, path, otherURL, "two")
+	second := save(t, path, thisURL+"/", "three")
+	want := []Credential{{APIKey: "one", KeyID: "id-of-one"}}
+	if len(first) > 0 || len(other) > 0 || !slices.Equal(second, want) {
+		t.Errorf("the logins replace %v, %v and %v; want only the first by the third", first, other, second)
 	}
-	file := load(t, path)
-	if file.Current != thisURL+"/" || len(file.Credentials) != 2 || file.Key(thisURL) != "three" ||
-		file.Key(otherURL) != "two" {
-		t.Errorf("current %s, %v", file.Current, file)
+	if file := forget(thisURL, "one"); file.Key(thisURL) != "three" || file.Key(otherURL) != "two" {
+		t.Errorf("after another key was forgotten: %v", file)
 	}
-
-	err := Forget(t.Context(), path, thisURL, Credential{APIKey: "one"})
-	if err != nil || load(t, path).Key(thisURL) != "three" {
-		t.Errorf("Forget removed another key: %v", err)
+	if file := forget(otherURL, "two"); file.Current != thisURL+"/" || len(file.Credentials) != 1 {
+		t.Errorf("after the other URL was forgotten: current %s, %v", file.Current, file)
 	}
-	err = Forget(t.Context(), path, otherURL, Credential{APIKey: "two"})
-	if err != nil || load(t, path).Current != thisURL+"/" {
-		t.Errorf("Forget removed another current URL: %v", err)
-	}
-	if err = Forget(t.Context(), path, thisURL, Credential{APIKey: "three"}); err != nil {
-		t.Error(err)
-	}
-	if file := load(t, path); file.Current != "" || len(file.Credentials) > 0 {
-		t.Errorf("the file contains %v", file)
+	if file := forget(thisURL, "three"); file.Current != "" || len(file.Credentials) > 0 {
+		t.Errorf("in the end the file contains %v", file)
 	}
 }
 
@@ -195,16 +190,12 @@ func snapshot(t *testing.T, path string) string {
 
 func TestCheck_ChangesNothing(t *testing.T) {
 	path := newPath(t)
-	if err := Check(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Check created the file: %v", err)
-	}
-	save(t, path, thisURL, "one")
-	before := snapshot(t, path)
-	if err := Check(t.Context(), path); err != nil || snapshot(t, path) != before {
-		t.Errorf("Check changed the file: %v", err)
+	for range 2 {
+		before := snapshot(t, path)
+		if err := Check(t.Context(), path); err != nil || snapshot(t, path) != before {
+			t.Errorf("Check changed %s to %s: %v", before, snapshot(t, path), err)
+		}
+		save(t, path, thisURL, "one")
 	}
 }
 

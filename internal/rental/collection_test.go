@@ -4,141 +4,112 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
-// object is an object with a version.
-type object struct {
-	id      string
-	version int
+// account is a script with instances, whose requests take a random time. Their disk size is their version.
+type account struct {
+	extra string // an entry of listings; may be empty
+
+	mu          sync.Mutex
+	versions    map[string]int64 // by id
+	destroyed   map[string]bool  // not in listings of active instances
+	lists, gets int
 }
 
-// fakeList is a list of objects whose requests take a random time.
-type fakeList struct {
-	mu      sync.Mutex
-	objects map[string]int // version by id
-	skipped []Skipped
-	writes  uint64 // that have ended
-	lists   int
-	gets    int
-}
-
-func newFakeList(count int) *fakeList {
-	f := &fakeList{objects: map[string]int{}}
-	for i := range count {
-		f.objects[fmt.Sprint(i)] = 1
+func newAccount(instances int) *account {
+	a := &account{versions: map[string]int64{}, destroyed: map[string]bool{}}
+	for i := range instances {
+		a.versions[strconv.Itoa(i)] = 1
 	}
-	return f
+	return a
 }
 
-// collection returns a collection of the objects; single is whether they can be requested by id.
-func (f *fakeList) collection(single bool) *Collection[object] {
-	c := &Collection[object]{
-		id: func(o object) string { return o.id }, list: f.list,
-		writes: func() uint64 { f.mu.Lock(); defer f.mu.Unlock(); return f.writes },
-		ttl:    cacheTTL,
-	}
-	if single {
-		c.get = f.get
-	}
-	return c
+// cache returns a cache of a client of the account.
+func (a *account) cache(t *testing.T) *Cache {
+	return NewCache(newTestClient(t, &script{answer: a.answer}))
 }
 
-// pause ends early with the context, as a request does.
-func pause(ctx context.Context) {
-	select {
-	case <-time.After(rand.N(time.Second)):
-	case <-ctx.Done():
+func (a *account) answer(req *http.Request, _ int) reply {
+	if err := backoff.Sleep(req.Context(), rand.N(time.Second)); err != nil {
+		return reply{err: err}
 	}
-}
-
-func (f *fakeList) list(ctx context.Context, options ListOptions) iter.Seq2[object, error] {
-	return func(yield func(object, error) bool) {
-		pause(ctx)
-		f.mu.Lock()
-		f.lists++
-		var all []object
-		for id, version := range f.objects {
-			all = append(all, object{id, version})
-		}
-		f.mu.Unlock()
-		pause(ctx)
-		if options.Skipped != nil {
-			*options.Skipped = f.skipped
-		}
-		for i, o := range all {
-			if ctx.Err() != nil {
-				yield(object{}, ctx.Err())
-				return
-			}
-			if options.MaxPages > 0 && i == options.MaxPages*MaxPageSize {
-				yield(object{}, errTooLong)
-				return
-			}
-			if !yield(o, nil) {
-				return
-			}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	path := strings.Split(strings.TrimPrefix(req.URL.Path, "/api/v1/instances"), "/")
+	answer := failed(CodeNotFound)
+	switch {
+	case len(path) == 1:
+		answer = a.list(req.URL.Query().Get("status"))
+	case req.Method == http.MethodPost:
+		a.versions[path[1]]++
+		answer = ok(a.entry(path[1]))
+	default:
+		if a.gets++; a.versions[path[1]] > 0 {
+			answer = ok(a.entry(path[1]))
 		}
 	}
+	return late(answer, rand.N(time.Second))
 }
 
-func (f *fakeList) get(ctx context.Context, id string) (object, error) {
-	pause(ctx)
-	f.mu.Lock()
-	f.gets++
-	version, found := f.objects[id]
-	f.mu.Unlock()
-	pause(ctx)
-	if !found {
-		return object{}, &Error{Code: CodeNotFound}
+func (a *account) entry(id string) string {
+	return fmt.Sprintf(`{"id":%q,"disk_gb":%d}`, id, a.versions[id])
+}
+
+func (a *account) list(status string) reply {
+	a.lists++
+	var entries []string
+	for id := range a.versions {
+		if !a.destroyed[id] || status == ListAll {
+			entries = append(entries, a.entry(id))
+		}
 	}
-	return object{id, version}, ctx.Err()
-}
-
-// write changes an object at some moment before it ends, and returns the new version.
-func (f *fakeList) write(ctx context.Context, id string) int {
-	pause(ctx)
-	f.mu.Lock()
-	f.objects[id]++
-	version := f.objects[id]
-	f.mu.Unlock()
-	pause(ctx)
-	f.mu.Lock()
-	f.writes++
-	f.mu.Unlock()
-	return version
+	if a.extra != "" {
+		entries = append(entries, a.extra)
+	}
+	return ok(onePage(strings.Join(entries, ",")))
 }
 
 func TestCollection_NeverReturnsTheStateBeforeAnOwnWrite(t *testing.T) {
-	for run := range 30 {
+	for run := range 10 {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFakeList(20)
-			c := f.collection(run%2 == 0)
+			const instances = 20
+			c := newAccount(instances).cache(t)
+			if run%2 == 0 {
+				c.Instances.get = nil // as for objects that can only be listed
+			}
 			var written sync.Map // version by id
 			var all sync.WaitGroup
-			for i := range 20 {
-				id := fmt.Sprint(i)
+			for i := range instances {
+				id := strconv.Itoa(i)
 				all.Go(func() {
 					for range 10 {
-						pause(t.Context())
-						written.Store(id, f.write(t.Context(), id))
+						time.Sleep(rand.N(time.Second))
+						inst, err := c.client.StartInstance(t.Context(), id)
+						if written.Store(id, inst.DiskGB); err != nil {
+							t.Error(err)
+						}
 					}
 				})
 				all.Go(func() {
 					for range 60 {
-						pause(t.Context())
+						time.Sleep(rand.N(time.Second))
 						least, _ := written.Load(id)
 						ctx, cancel := context.WithTimeout(t.Context(), rand.N(10*time.Second))
-						got, found, err := c.Find(ctx, id)
+						got, found, err := c.Instances.Find(ctx, id)
 						cancel()
-						if err == nil && (!found || least != nil && got.version < least.(int)) {
-							t.Errorf("%s: found %t version %d, and a write of version %v had ended", id, found, got.version, least)
+						if err == nil && (!found || least != nil && got.DiskGB < least.(int64)) {
+							t.Errorf("%s: found %t version %d, and a write of version %v had ended", id, found, got.DiskGB, least)
 						}
 						if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 							t.Error(err)
@@ -154,43 +125,42 @@ func TestCollection_NeverReturnsTheStateBeforeAnOwnWrite(t *testing.T) {
 // Many reads need few requests. Only a listing that is newer than the read shows that an object does not exist.
 func TestCollection_Requests(t *testing.T) {
 	for name, test := range map[string]struct {
-		objects, reads, deleted int
-		single                  bool
-		parallel, lists, gets   int
+		reads, deleted        int
+		single                bool
+		parallel, lists, gets int
 	}{
-		"one read":                   {500, 1, 0, true, 1, 0, 1},
-		"one after the other":        {500, 200, 0, true, 1, 1, 1},
-		"in parallel":                {500, 200, 0, true, 10, 1, 1},
-		"deleted objects":            {500, 200, 7, true, 1, 1, 8},
-		"more than the pages":        {maxLookupPages*MaxPageSize + 5, 30, 0, true, 10, 1, -1},
-		"list only":                  {500, 200, 0, false, 10, 1, 0},
-		"list only, deleted objects": {500, 200, 7, false, 1, 8, 0},
+		"one read":                   {1, 0, true, 1, 0, 1},
+		"one after the other":        {200, 0, true, 1, 1, 1},
+		"in parallel":                {200, 0, true, 10, 1, 1},
+		"deleted objects":            {200, 7, true, 1, 2, 8}, // one of all instances
+		"list only":                  {200, 0, false, 10, 1, 0},
+		"list only, deleted objects": {200, 7, false, 1, 8, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFakeList(test.objects)
-				c := f.collection(test.single)
-				for i := range test.deleted {
-					delete(f.objects, fmt.Sprint(i+5))
-				}
-				c.ttl = time.Hour
-				var all sync.WaitGroup
-				slots := make(chan struct{}, test.parallel)
-				for i := range test.reads {
-					slots <- struct{}{}
-					all.Go(func() {
-						defer func() { <-slots }()
-						_, found, err := c.Find(t.Context(), fmt.Sprint(i))
-						if deleted := i >= 5 && i < 5+test.deleted; err != nil || found == deleted {
-							t.Errorf("%d: found %t, %v", i, found, err)
-						}
-					})
-				}
-				all.Wait()
-				if f.lists != test.lists || test.gets >= 0 && f.gets != test.gets {
-					t.Errorf("%d lists and %d single requests, want %d and %d", f.lists, f.gets, test.lists, test.gets)
-				}
-			})
+		synctest.Test(t, func(t *testing.T) {
+			a := newAccount(500)
+			c := a.cache(t).Instances
+			if c.ttl = time.Hour; !test.single {
+				c.get = nil
+			}
+			for i := range test.deleted {
+				delete(a.versions, strconv.Itoa(i+5))
+			}
+			var all sync.WaitGroup
+			slots := make(chan struct{}, test.parallel)
+			for i := range test.reads {
+				slots <- struct{}{}
+				all.Go(func() {
+					defer func() { <-slots }()
+					_, found, err := c.Find(t.Context(), strconv.Itoa(i))
+					if deleted := i >= 5 && i < 5+test.deleted; err != nil || found == deleted {
+						t.Errorf("%s, %d: found %t, %v", name, i, found, err)
+					}
+				})
+			}
+			all.Wait()
+			if a.lists != test.lists || a.gets != test.gets {
+				t.Errorf("%s: %d lists and %d single requests, want %d and %d", name, a.lists, a.gets, test.lists, test.gets)
+			}
 		})
 	}
 }
@@ -198,17 +168,18 @@ func TestCollection_Requests(t *testing.T) {
 // Hundreds of objects that the listing lacks are read with one listing of all objects.
 func TestCollection_ManyUnlistedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		active, all := newFakeList(3), newFakeList(200)
-		c := active.collection(true)
-		c.all = all.collection(false)
+		a := newAccount(200)
+		for i := 3; i < 200; i++ {
+			a.destroyed[strconv.Itoa(i)] = true
+		}
+		c := a.cache(t).Instances
 		for i := range 200 {
-			_, found, err := c.Find(t.Context(), fmt.Sprint(i))
-			if want := i < 3 || i >= 3+singleReads; found != want || err != nil {
+			if _, found, err := c.Find(t.Context(), strconv.Itoa(i)); !found || err != nil {
 				t.Errorf("%d: found %t, %v", i, found, err)
 			}
 		}
-		if active.gets > singleReads+1 || active.lists+all.lists > 4 {
-			t.Errorf("%d single requests, %d and %d lists", active.gets, active.lists, all.lists)
+		if a.gets > singleReads+1 || a.lists > 2 {
+			t.Errorf("%d single requests and %d lists", a.gets, a.lists)
 		}
 	})
 }
@@ -217,34 +188,35 @@ func TestCollection_ManyUnlistedObjects(t *testing.T) {
 // deleted.
 func TestCollection_Created(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newFakeList(3).collection(false)
-		c.lag = time.Minute
+		client, _ := scriptedClient(t, late(ok(onePage("")), time.Second))
+		c := NewCache(client).SSHKeys
 		find := func(id string, want bool) {
 			t.Helper()
 			if _, found, err := c.Find(t.Context(), id); found != want || err != nil {
 				t.Errorf("%s: found %t, %v", id, found, err)
 			}
 		}
-		c.Created(object{"new", 7})
-		c.Created(object{"deleted", 7})
+		c.Created(SSHKey{ID: "new"})
+		c.Created(SSHKey{ID: "deleted"})
 		c.Deleted("deleted")
 		find("new", true)
 		find("deleted", false)
-		time.Sleep(c.lag)
+		time.Sleep(c.Lag())
 		find("new", false)
 	})
 }
 
 // An entry that cannot be read is an error for its own object only, unless it has no id.
 func TestCollection_UnreadableEntries(t *testing.T) {
-	for id, failed := range map[string][]string{"bad": {"bad"}, "": {"bad", "none"}} {
+	for entry, unreadable := range map[string][]string{`{"id":"bad","gpu":5}`: {"bad"}, `{"gpu":5}`: {"bad", "none"}} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFakeList(3)
-			f.skipped = []Skipped{{ID: id, Err: errors.New("strange")}}
-			c := f.collection(false)
+			a := newAccount(3)
+			a.extra = entry
+			c := a.cache(t).Instances
+			c.get = nil
 			for _, id := range []string{"1", "bad", "none"} {
 				_, found, err := c.Find(t.Context(), id)
-				if found != (id == "1") || (err != nil) != slices.Contains(failed, id) {
+				if found != (id == "1") || (err != nil) != slices.Contains(unreadable, id) {
 					t.Errorf("%s: found %t, %v", id, found, err)
 				}
 			}
@@ -257,43 +229,58 @@ func TestCollection_UnreadableEntries(t *testing.T) {
 
 // A list can contain an object twice, because pages change while they are read.
 func TestCollection_ObjectListedTwice(t *testing.T) {
-	c := newFakeList(0).collection(false)
-	c.list = func(context.Context, ListOptions) iter.Seq2[object, error] {
-		return func(yield func(object, error) bool) {
-			_ = yield(object{"a", 1}, nil) && yield(object{"b", 1}, nil) && yield(object{"a", 2}, nil)
-		}
-	}
-	listing, err := c.List(t.Context())
-	if want := []object{{"a", 2}, {"b", 1}}; err != nil || !slices.Equal(listing.Items, want) {
+	client, _ := scriptedClient(t, ok(onePage(`{"id":"a"},{"id":"b"},{"id":"a","name":"later"}`)))
+	listing, err := NewCache(client).SSHKeys.List(t.Context())
+	if want := []SSHKey{{ID: "a", Name: "later"}, {ID: "b"}}; err != nil || !slices.Equal(listing.Items, want) {
 		t.Errorf("listed %v, %v; want %v", listing, err, want)
 	}
 }
 
 // A list that is longer than the client reads is an error with the first objects, and single objects are still found.
 func TestCollection_LargeAccount(t *testing.T) {
-	const bound = maxLookupPages * MaxPageSize
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeList(bound + 1000)
-		c := f.collection(true)
-		c.list = func(ctx context.Context, options ListOptions) iter.Seq2[object, error] {
-			if options.MaxPages == 0 {
-				options.MaxPages = maxLookupPages + 2 // represents the client's own limit
+		var lists, gets int
+		s := &script{answer: func(req *http.Request, n int) reply {
+			if id, single := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); single {
+				gets++
+				return ok(`{"id":"` + id + `"}`)
 			}
-			return f.list(ctx, options)
-		}
-		for i := range 3 {
-			if _, found, err := c.Find(t.Context(), fmt.Sprint(i)); !found || err != nil {
+			if !req.URL.Query().Has("cursor") {
+				lists++
+			}
+			return pageOf(strconv.Itoa(n), fmt.Sprint("listed ", n))
+		}}
+		c := NewCache(newTestClient(t, s)).Instances
+		for i := range singleReads {
+			if _, found, err := c.Find(t.Context(), fmt.Sprint("other ", i)); !found || err != nil {
 				t.Errorf("found %t, %v", found, err)
 			}
 		}
+		if pages := s.attempts() - gets; gets != singleReads || lists != 1 || pages != maxLookupPages {
+			t.Errorf("%d single requests, and %d pages of %d lists", gets, pages, lists)
+		}
 		listing, err := c.List(t.Context())
-		if !IsListTooLong(err) || len(listing.Items) != bound+2*MaxPageSize {
+		if !IsListTooLong(err) || len(listing.Items) != maxPages {
 			t.Errorf("%d objects, %v", len(listing.Items), err)
 		}
-		if again, err := c.List(t.Context()); !IsListTooLong(err) || again != listing || f.lists != 2 {
-			t.Errorf("the list was read %d times, want 2: %v", f.lists, err)
+		if again, err := c.List(t.Context()); !IsListTooLong(err) || again != listing || lists != 2 {
+			t.Errorf("the list was read %d times, want 2: %v", lists, err)
 		}
 	})
+}
+
+// Many resources can name an offer that is gone: its absence is read once.
+func TestCache_MissingOffer(t *testing.T) {
+	client, s := scriptedClient(t, failed(CodeNotFound), ok(onePage("")))
+	cache := NewCache(client)
+	for range 100 {
+		if _, found, err := cache.Offer(t.Context(), "off_gone", OnDemand); found || err != nil {
+			t.Fatal(found, err)
+		}
+	}
+	if s.attempts() != 1 {
+		t.Errorf("%d requests for the offer, want 1", s.attempts())
+	}
 }
 
 func TestCached(t *testing.T) {

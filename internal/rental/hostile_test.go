@@ -1,115 +1,203 @@
 package rental
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
-// The servers in this file are malicious or broken. Every call must end.
+// The services in this file are malicious or broken. Every call must end.
 
-// A body is read up to the limit, even if it does not end or is small because it is compressed.
+// endless is a body of one repeated character.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+func TestBodyLimits(t *testing.T) {
+	get := func(c *Client) error { return getMe(t, c) }
+	create := func(c *Client) error {
+		_, _, err := c.CreateInstance(t.Context(), "k", InstanceCreate{})
+		return err
+	}
+	for name, test := range map[string]struct {
+		status  int
+		body    string
+		do      func(*Client) error
+		want    string // in the error; empty for success
+		unknown bool
+	}{
+		"large":              {200, `{"id":"u"` + strings.Repeat(" ", maxBody-10) + "}", get, "", false},
+		"error":              {404, `{"id":"`, get, "64 KiB", false},
+		"created without id": {201, `{"id":"`, create, "8192 KiB", true},
+		"created":            {201, `{"id":"i","name":"`, create, "8192 KiB", false},
+	} {
+		client := newTestClient(t, &script{answer: func(*http.Request, int) reply {
+			return reply{status: test.status, stream: io.MultiReader(strings.NewReader(test.body), endless('x'))}
+		}})
+		if test.want == "" {
+			client, _ = scriptedClient(t, ok(test.body))
+		}
+		err := test.do(client)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || IsNotFound(err) ||
+			IsOutcomeUnknown(err) != test.unknown {
+			t.Errorf("%s: %v, outcome unknown %t", name, err, IsOutcomeUnknown(err))
+		}
+	}
+}
+
+// A body that is small because it is compressed is read up to the limit.
 func TestResponse_EndlessBody(t *testing.T) {
-	for name, encoding := range map[string]string{"endless": "identity", "gzip bomb": "gzip"} {
-		client := newServerClient(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", encoding)
-			body := io.Writer(w)
-			if encoding == "gzip" {
-				body = gzip.NewWriter(w)
-			}
-			block := bytes.Repeat([]byte("{"), 1<<20)
-			for err := error(nil); err == nil; {
-				_, err = body.Write(block)
-			}
-		}, func(c *Config) { c.MaxRetries = -1 })
-		if _, err := client.GetMe(t.Context()); err == nil || !strings.Contains(err.Error(), "8192 KiB") {
-			t.Errorf("%s: %v", name, err)
-		}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = io.Copy(gzip.NewWriter(w), endless('{')) //nolint:errcheck // until the client closes the connection
+	}))
+	client := newTestClient(t, nil, baseURL(server.URL), retries(-1))
+	t.Cleanup(server.Close)
+	if err := getMe(t, client); err == nil || !strings.Contains(err.Error(), "8192 KiB") {
+		t.Error(err)
 	}
 }
 
-// pipeTransport returns a transport whose connections are served by a function, without a network.
-func pipeTransport(serve func(net.Conn)) *http.Transport {
-	return &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		go func() {
-			defer server.Close()
-			// The request does not matter, but a response before it would be an error.
-			if _, err := server.Read(make([]byte, 1)); err != nil {
-				return
-			}
-			go func() { _, _ = io.Copy(io.Discard, server) }() //nolint:errcheck // see above
-			serve(server)
-		}()
-		return client, nil
-	}}
-}
+// trickle is a body of one byte per second, until the context of its request ends.
+type trickle struct{ request context.Context }
 
-// sendSlowly sends a text and then one byte per second.
-func sendSlowly(begin string) func(net.Conn) {
-	return func(conn net.Conn) {
-		_, err := io.WriteString(conn, begin)
-		for err == nil {
-			time.Sleep(time.Second)
-			_, err = io.WriteString(conn, "1")
-		}
-	}
+func (t trickle) Read(p []byte) (int, error) {
+	p[0] = '1'
+	return 1, backoff.Sleep(t.request, time.Second)
 }
 
 // The request timeout limits the whole attempt, even if bytes arrive all the time.
 func TestRequestTimeout_SlowResponses(t *testing.T) {
-	for name, begin := range map[string]string{
-		"nothing":     "",
-		"status line": "HTTP/1.",
-		"header":      "HTTP/1.1 200 OK\r\nX-Slow: ",
-		"body":        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
-		"chunk":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-		"hints":       strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 3),
+	for name, answer := range map[string]func(*http.Request, int) reply{
+		"no response": func(*http.Request, int) reply { return hangs },
+		"slow body":   func(req *http.Request, _ int) reply { return reply{status: 200, stream: trickle{req.Context()}} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				transport := pipeTransport(sendSlowly(begin))
-				client := newTestClient(t, testURL, func(c *Config) {
-					c.Transport, c.RequestTimeout, c.MaxRetries = plainHTTP{transport}, 4*time.Second, 1
-				})
-				start := time.Now()
-				_, err := client.GetMe(t.Context())
-				if took := time.Since(start); took > 8*time.Second || !IsUnavailable(err) ||
-					errors.Is(err, context.DeadlineExceeded) || name == "body" && !strings.Contains(err.Error(), "within 4s") {
-					t.Errorf("after %s: %v; want IsUnavailable after at most twice 4 s", took, err)
-				}
-				if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
-					t.Errorf("a create: %v, want an unknown outcome", err)
-				}
-				transport.CloseIdleConnections()
-				time.Sleep(2 * time.Second) // until sendSlowly notices the closed connection
-			})
+		synctest.Test(t, func(t *testing.T) {
+			client := newTestClient(t, &script{answer: answer}, retries(1), requestTimeout(4*time.Second))
+			start := time.Now()
+			err := getMe(t, client)
+			if took := time.Since(start); took != 8*time.Second || !IsUnavailable(err) ||
+				errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 4s") {
+				t.Errorf("%s: %v after %s; want IsUnavailable after twice 4 s", name, err, took)
+			}
+			if _, err := client.CreateAPIKey(t.Context(), APIKeyCreate{}); !IsOutcomeUnknown(err) {
+				t.Errorf("%s: a create: %v, want an unknown outcome", name, err)
+			}
 		})
 	}
 }
 
-// plainHTTP sends https requests without TLS.
-type plainHTTP struct{ next http.RoundTripper }
+// The API has no redirects: the error names the target. TestRetryMatrix has the outcome.
+func TestRedirects(t *testing.T) {
+	for location, target := range map[string]string{
+		"https://other.example/x": "https://other.example", "/api/v1/balance": strings.TrimSuffix(testURL, versionSuffix),
+		"http://[bad": "an invalid address",
+	} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			client, s := scriptedClient(t, reply{status: status, header: "Location: " + location})
+			_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
+			if e := asError(t, err); e.Status != status || s.attempts() != 1 || !strings.HasSuffix(e.Message, "to "+target) {
+				t.Errorf("%d to %s: %+v after %d attempts", status, location, e, s.attempts())
+			}
+		}
+	}
+}
 
-func (p plainHTTP) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.URL.Scheme = "http"
-	return p.next.RoundTrip(req)
+func TestInvalidResponses(t *testing.T) {
+	get := func(c *Client) error { _, err := c.GetInstance(t.Context(), "i"); return err }
+	list := func(c *Client) error { _, err := collect(c.ListSSHKeys(t.Context(), ListOptions{})); return err }
+	create := func(c *Client) error {
+		_, _, err := c.CreateInstance(t.Context(), "k", InstanceCreate{})
+		return err
+	}
+	createTemplate := func(c *Client) error { _, err := c.CreateTemplate(t.Context(), TemplateCreate{}); return err }
+	token := func(c *Client) error { _, err := c.CreateDeviceToken(t.Context(), "d"); return err }
+	destroy := func(c *Client) error { _, err := c.DeleteInstance(t.Context(), "i"); return err }
+	revoke := func(c *Client) error { return c.DeleteAPIKey(t.Context(), "k") }
+	const retried = 1 + maxForeignRetries
+	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+	for name, test := range map[string]struct {
+		status   int
+		body     string
+		do       func(*Client) error
+		unknown  bool
+		attempts int
+	}{
+		"empty":                           {201, "", create, true, retried},
+		"HTML for a read":                 {200, "<html>welcome</html>", get, false, retried},
+		"undocumented status":             {202, `{"id":"i"}`, create, true, retried},
+		"status of another operation":     {201, `{"id":"i"}`, get, false, retried},
+		"no id":                           {201, `{"status":"creating"}`, create, true, 1},
+		"incomplete":                      {201, `{"id":"i`, create, true, 1},
+		"token without key":               {200, `{"key_id":"a"}`, token, true, 1},
+		"template with status 200":        {200, templateJSON, createTemplate, true, 1},
+		"revocation with an object":       {202, "{}", revoke, false, retried},
+		"instance deletion without body":  {204, "", destroy, false, retried},
+		"read of an empty object":         {200, "{}", get, false, 1},
+		"id of a wrong type":              {200, `{"id":["a"]}`, get, false, 1},
+		"two ids":                         {200, `{"id":"i","ID":"b"}`, get, false, 1},
+		"list without data":               {200, "{}", list, false, 1},
+		"list with an object":             {200, `{"data":{"0":{"id":"k"}},"next_cursor":null}`, list, false, 1},
+		"list with null":                  {200, `{"data":null,"next_cursor":null}`, list, false, 1},
+		"incomplete list":                 {200, `{"data":[{"id":"k"}`, list, false, 1},
+		"two lists":                       {200, onePage("") + onePage(""), list, false, 1},
+		"list with an item nested deeply": {200, onePage(`{"id":"k","x":` + deep + "}"), list, false, 1},
+	} {
+		client, s := scriptedClient(t, reply{status: test.status, body: test.body})
+		err := test.do(client)
+		e := asError(t, err)
+		if e.Status != test.status || e.Message == "" || len(e.Error()) > 2*maxMessage || IsNotFound(e) {
+			t.Errorf("%s: got %+v, want status %d and a short message", name, e, test.status)
+		}
+		if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
+			t.Errorf("%s: outcome unknown %t after %d attempts, want %t after %d", name, IsOutcomeUnknown(err), s.attempts(),
+				test.unknown, test.attempts)
+		}
+	}
+}
+
+// After a success with an id the instance is rented, even if the rest of the response is invalid.
+func TestCreateInstance_InvalidFields(t *testing.T) {
+	for name, body := range map[string]string{
+		"wrong type":                 `{"id":"i","status":5,"price":{"running_kop_h":7}}`,
+		"negative price":             `{"id":"i","price":{"running_kop_h":-7}}`,
+		"invalid JSON":               `{"name":"n","id":"i",x}`,
+		"incomplete":                 `{"gpu":{"slug":"a"},"id":"i","name":"t`,
+		"id after the invalid field": `{"status":5,"id":"i"}`,
+	} {
+		for status, want := range map[int]Replay{http.StatusOK: Replayed, http.StatusCreated: NotReplayed} {
+			client, s := scriptedClient(t, reply{status: status, body: body})
+			created, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+			if err == nil || IsOutcomeUnknown(err) || s.attempts() != 1 || created.ID != "i" || replay != want {
+				t.Errorf("%s, %d: id %q, replay %d, outcome unknown %t after %d attempts: %v", name, status, created.ID, replay,
+					IsOutcomeUnknown(err), s.attempts(), err)
+			}
+		}
+	}
 }
 
 // A response with the id of another object is an error: the state would contain another server.
 func TestResponse_OtherID(t *testing.T) {
 	checked := 0
-	for _, op := range operations(t) {
+	for _, op := range operations() {
 		switch op.want.(type) {
 		case Instance, Offer:
 			if op.id == "createInstance" {
@@ -117,8 +205,8 @@ func TestResponse_OtherID(t *testing.T) {
 			}
 			checked++
 			other := strings.Replace(op.response, `"id":"`, `"id":"other `, 1)
-			client, s := scriptedClient(t, reply{status: op.status, body: other})
-			_, err := op.do(t.Context(), client)
+			client, s := scriptedClient(t, ok(other))
+			_, err := op.call(t.Context(), client)
 			if err == nil || IsNotFound(err) || s.attempts() != 1 || !strings.Contains(err.Error(), "another") {
 				t.Errorf("%s: %v after %d attempts; want an error about the id", op.id, err, s.attempts())
 			}
@@ -127,59 +215,102 @@ func TestResponse_OtherID(t *testing.T) {
 	if checked != 6 {
 		t.Errorf("%d operations return an object by its id, want 6", checked)
 	}
-	for _, body := range []string{
-		`{"id":"a","ID":"b"}`, `{"id":"a","id":"b"}`, `{"id":"\ud800"}`, `{"id":null}`, `{"id":["a"]}`,
-	} {
-		client, _ := scriptedClient(t, reply{status: 200, body: body})
-		if got, err := client.GetInstance(t.Context(), "a"); err == nil {
-			t.Errorf("%s is decoded as %+v", body, got)
-		}
-	}
 }
 
 // Every price and amount is checked.
 func TestResponse_InvalidPrices(t *testing.T) {
-	for _, test := range []struct {
-		into     func() any
-		body     string // with the field and its value
-		fields   []string
-		negative bool // negative values are valid
-	}{
-		{
-			func() any { return new(Offer) }, `{"id":"a","price":{"on_demand_kop_h":1,"%s":%s}}`,
-			[]string{"on_demand_kop_h", "interruptible_kop_h", "storage_kop_gb_month", "traffic_kop_gb"}, false,
-		},
-		{
-			func() any { return new(Instance) }, `{"id":"a","price":{"%s":%s}}`,
-			[]string{"running_kop_h", "stopped_kop_h", "traffic_kop_gb"}, false,
-		},
-		{
-			func() any { return new(GPUModel) }, `{"slug":"a","%s":%s}`,
-			[]string{"from_kop_h", "from_interruptible_kop_h"}, false,
-		},
-		{func() any { return new(Balance) }, `{"%s":%s}`, []string{"burn_kop_h"}, false},
-		{func() any { return new(Balance) }, `{"%s":%s}`, []string{"balance_kop", "available_kop", "credit_limit_kop"}, true},
+	for body, into := range map[string]func() any{
+		`{"id":"a","price":{"on_demand_kop_h":%s}}`:                          func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"interruptible_kop_h":%s}}`:  func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"storage_kop_gb_month":%s}}`: func() any { return new(Offer) },
+		`{"id":"a","price":{"on_demand_kop_h":1,"traffic_kop_gb":%s}}`:       func() any { return new(Offer) },
+		`{"id":"a","price":{"running_kop_h":%s}}`:                            func() any { return new(Instance) },
+		`{"id":"a","price":{"stopped_kop_h":%s}}`:                            func() any { return new(Instance) },
+		`{"id":"a","price":{"traffic_kop_gb":%s}}`:                           func() any { return new(Instance) },
+		`{"slug":"a","from_kop_h":%s}`:                                       func() any { return new(GPUModel) },
+		`{"slug":"a","from_interruptible_kop_h":%s}`:                         func() any { return new(GPUModel) },
+		`{"burn_kop_h":%s}`:                                                  func() any { return new(Balance) },
+		`{"balance_kop":%s}`:                                                 func() any { return new(Balance) },
+		`{"available_kop":%s}`:                                               func() any { return new(Balance) },
+		`{"credit_limit_kop":%s}`:                                            func() any { return new(Balance) },
 	} {
-		for _, field := range test.fields {
-			for value, valid := range map[string]bool{
-				"1000000000000": true, "1e12": true, "1000000000000.0": true,
-				"-1": test.negative, "-9223372036854775808": false, "-1000000000001": false,
-				"1000000000001": false, "9223372036854775807": false, "1e30": false, "1.5": false, `"5"`: false, "NaN": false,
-				"1e400": false, "[]": false,
-			} {
-				err := decode([]byte(fmt.Sprintf(test.body, field, value)), test.into())
-				if (err == nil) != valid {
-					t.Errorf("%s: %s of %s: %v", test.body, field, value, err)
-				}
+		amount := regexp.MustCompile("balance|available|credit").MatchString(body) // it can be negative
+		for value, valid := range map[string]bool{
+			"1000000000000": true, "1e12": true, "1000000000000.0": true, "-1": amount, "-1000000000000": amount,
+			"-9223372036854775808": false, "-1000000000001": false, "1000000000001": false, "9223372036854775807": false,
+			"1e30": false, "1.5": false, `"5"`: false, "NaN": false, "1e400": false, "[]": false,
+		} {
+			if err := decode([]byte(fmt.Sprintf(body, value)), into()); (err == nil) != valid {
+				t.Errorf("%s of %s: %v", body, value, err)
 			}
 		}
 	}
-	for _, body := range []string{
-		`{"id":"a"}`, `{"id":"a","price":null}`, `{"id":"a","price":{}}`, `{"id":"a","price":{"on_demand_kop_h":null}}`,
-	} {
+	for _, price := range []string{"", `,"price":null`, `,"price":{}`, `,"price":{"on_demand_kop_h":null}`} {
 		var offer Offer
-		if err := decode([]byte(body), &offer); err == nil {
-			t.Errorf("%s: %+v is a free offer", body, offer)
+		if err := decode([]byte(`{"id":"a"`+price+"}"), &offer); err == nil {
+			t.Errorf("%s: %+v is a free offer", price, offer)
 		}
+	}
+}
+
+// Every body is either decoded, or an error whose texts are valid, sanitized and limited.
+func FuzzAnswers(f *testing.F) {
+	for _, body := range []string{
+		instanceJSON, offerJSON, templateJSON, userJSON, onePage(sshKeyJSON), onePage(instanceJSON), "", "null", "[]",
+		`{"id":"a","ID":"b"}`, `{"id":"a","id":"b"}`, `{"id":null}`, `{"data":[null]}`, `{"data":{}}`, `{"error":null}`,
+		errorJSON("not_found"), "\xff\xfe", `{"id":"\ud800"}`, `{"price":{"on_demand_kop_h":-1},"id":"a"}`,
+		`{"next_cursor":5}`, `{"id":"a"`,
+		`{"error":{"code":5,"message":[],"details":{"issues":[{"path":[1,null]}],"short_kop":1e400}}}`,
+		"{\"error\":{\"code\":\"a\\u001b[2J\",\"message\":\"\\u0000\xff\\ud800\"}}",
+		`{"error":{"code":"c","message":"m","details":{"reason":{},"request_id":7}}}`,
+	} {
+		for _, status := range []int{200, 201, 204, 404, 422} {
+			f.Add(status, body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if status < 200 || status > 599 || status == 429 || status/100 == 5 || status/100 == 3 {
+			return // see TestRetryMatrix
+		}
+		client, _ := scriptedClient(t, reply{status: status, body: body})
+		for _, op := range operations() {
+			_, err := op.call(t.Context(), client)
+			if err == nil && status/100 == 2 {
+				continue
+			}
+			checkTexts(t, op.id, asError(t, err))
+			if IsNotFound(err) && status/100 == 2 {
+				t.Errorf("%s: IsNotFound for a success: %v", op.id, err)
+			}
+		}
+		created, _, err := client.CreateInstance(t.Context(), "key", InstanceCreate{})
+		if err != nil && status/100 == 2 && IsOutcomeUnknown(err) != (created.ID == "") {
+			t.Errorf("with id %q, outcome unknown is %t: %v", created.ID, IsOutcomeUnknown(err), err)
+		}
+		if got, err := client.GetInstance(t.Context(), "a"); err == nil && (got.ID != "a" || got.Price.RunningKopH < 0) {
+			t.Errorf("%q is decoded as %+v", body, got)
+		}
+		offers, err := collect(client.ListOffers(t.Context(), OfferQuery{}))
+		for _, offer := range offers {
+			if offer.ID == "" || offer.Price.OnDemandKopH < 0 {
+				t.Errorf("%q is decoded as %+v, %v", body, offer, err)
+			}
+		}
+	})
+}
+
+func checkTexts(t *testing.T, name string, e *Error) {
+	t.Helper()
+	texts := []string{e.Error(), e.Code, e.Message, e.Reason, e.RequestID}
+	for _, issue := range e.Issues {
+		texts = append(texts, issue.Field, issue.Message)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			t.Errorf("%s: control characters in %q", name, text)
+		}
+	}
+	if e.Message == "" || utf8.RuneCountInString(e.Message) > maxMessage+1 {
+		t.Errorf("%s: the message has %d characters", name, utf8.RuneCountInString(e.Message))
 	}
 }

@@ -1,9 +1,10 @@
 package rental
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -38,23 +39,16 @@ func TestBaseURL_HTTPForLoopbackOnly(t *testing.T) {
 // defaultTransport returns the default transport for a base URL.
 func defaultTransport(t *testing.T, base string) *http.Transport {
 	t.Helper()
-	transport, ok := newHTTPTransport(mustURL(t, base)).(*http.Transport)
-	if !ok {
-		t.Fatal("not an http.Transport")
-	}
-	return transport
+	return newTestClient(t, nil, baseURL(base)).connections.(*http.Transport)
 }
 
 // Plain http uses no proxy, and connects to loopback addresses only, even if DNS or the hosts file resolves localhost
 // to another address.
 func TestPlainHTTP_ConnectsToLoopbackOnly(t *testing.T) {
-	if transport := defaultTransport(t, "http://LOCALHOST/api/v1"); transport.Proxy != nil {
+	if transport := defaultTransport(t, "http://LOCALHOST"); transport.Proxy != nil {
 		t.Error("plain http may go through a proxy")
 	}
-	if transport := defaultTransport(t, "https://rent.example/api/v1"); transport.Proxy == nil {
-		t.Error("https ignores the proxy of the environment")
-	}
-	transport := defaultTransport(t, "http://localhost/api/v1")
+	transport := defaultTransport(t, "http://localhost")
 	others := []string{
 		"192.0.2.1:80", "10.0.0.1:80", "192.168.1.1:80", "169.254.169.254:80", "[2001:db8::1]:80", "[fd00::1]:80",
 		"[::ffff:10.0.0.1]:80",
@@ -76,33 +70,41 @@ func TestPlainHTTP_ConnectsToLoopbackOnly(t *testing.T) {
 	}
 }
 
+// A connection that breaks silently would fail every call, so the transport pings idle ones. It keeps a connection for
+// each call of a large apply.
+func TestHTTPTransport_Settings(t *testing.T) {
+	transport := defaultTransport(t, "https://rent.example")
+	if transport.HTTP2.SendPingTimeout != pingTimeout || transport.HTTP2.PingTimeout != pingTimeout ||
+		transport.MaxIdleConnsPerHost < 50 || transport.Proxy == nil {
+		t.Errorf("got %+v", transport)
+	}
+}
+
 // The API key is not sent to a server without a valid certificate, nor after a redirect to plain http.
 func TestAPIKey_OnlyToVerifiedServer(t *testing.T) {
 	var keysReceived atomic.Int32
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			keysReceived.Add(1)
 		}
-		write(t, w, `{"id":"u"}`)
 	})
 	untrusted := httptest.NewUnstartedServer(handler)
-	untrusted.Config.ErrorLog = quiet
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
 	untrusted.StartTLS()
 	t.Cleanup(untrusted.Close)
-	client := newTestClient(t, untrusted.URL+"/api/v1")
-	if _, err := client.GetMe(t.Context()); asError(t, err).Attempts != 1 || keysReceived.Load() != 0 {
+	err := getMe(t, newTestClient(t, nil, baseURL(untrusted.URL)))
+	if asError(t, err).Attempts != 1 || keysReceived.Load() != 0 {
 		t.Errorf("%v, and the key was received %d times", err, keysReceived.Load())
 	}
 
 	plain := httptest.NewServer(handler)
 	t.Cleanup(plain.Close)
-	plainURL := mustURL(t, plain.URL)
 	downgrade := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, (&url.URL{Scheme: "http", Host: plainURL.Host, Path: r.URL.Path}).String(), http.StatusFound)
+		http.Redirect(w, r, plain.URL+r.URL.Path, http.StatusFound)
 	}))
 	t.Cleanup(downgrade.Close)
-	client = newTestClient(t, downgrade.URL+"/api/v1", func(c *Config) { c.Transport = downgrade.Client().Transport })
-	if _, err := client.GetMe(t.Context()); asError(t, err).Status != http.StatusFound || keysReceived.Load() != 0 {
+	err = getMe(t, newTestClient(t, downgrade.Client().Transport, baseURL(downgrade.URL)))
+	if asError(t, err).Status != http.StatusFound || keysReceived.Load() != 0 {
 		t.Errorf("%v, and the key was received %d times", err, keysReceived.Load())
 	}
 }

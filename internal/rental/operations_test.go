@@ -2,12 +2,21 @@ package rental
 
 import (
 	"context"
+	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const (
@@ -27,6 +36,7 @@ const (
 		"price":{"on_demand_kop_h":180000,"interruptible_kop_h":90000,"storage_kop_gb_month":900,"traffic_kop_gb":75}}`
 	templateJSON = `{"slug":"my-t","name":"Mine","description":"d","image":"i:1","launch_mode":"jupyter","ports":[8888,22],
 		"env":{"A":"b"},"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40,"public":false,"owner":"me"}`
+	publicKey  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me"
 	sshKeyJSON = `{"id":"k1","name":"laptop","type":"ssh-ed25519","fingerprint":"SHA256:abc",` +
 		`"created_at":"2026-01-02T03:04:05Z"}`
 	apiKeyHead = `{"id":"a1","name":"ci","prefix":"gpr_AbCd","scopes":["user:read","future:scope"],"source":"api",
@@ -37,8 +47,9 @@ func onePage(item string) string { return `{"data":[` + item + `],"next_cursor":
 
 // operation is a client method with its request and response in the API document.
 type operation struct {
-	id       string
-	do       func(context.Context, *Client) (any, error)
+	id       string // in the contract
+	do       action
+	of       string // an earlier operation, whose result has the id for do; empty if do needs none
 	method   string
 	target   string // escaped path and query below the base URL
 	public   bool   // without API key
@@ -47,10 +58,59 @@ type operation struct {
 	status   int
 	response string
 	want     any
+
+	sampleID string // the id in the response of the operation of
 }
 
-func operations(t *testing.T) []operation {
-	at := parseTime(t, "2026-01-02T03:04:05Z")
+// call performs the operation with the object of the responses.
+func (op operation) call(ctx context.Context, c *Client) (any, error) {
+	return op.do(ctx, c, op.sampleID)
+}
+
+func (op operation) reply() reply { return reply{status: op.status, body: op.response} }
+
+// idOf returns the id that operations need which use a result; empty if there is none.
+func idOf(result any) string {
+	switch result := result.(type) {
+	case []Offer:
+		return result[0].ID
+	case DeviceCode:
+		return result.DeviceCode
+	case identified:
+		return result.identity()
+	}
+	return ""
+}
+
+// action performs an operation with the object that has an id, or without one.
+type action = func(ctx context.Context, c *Client, id string) (any, error)
+
+func get[T any](method func(*Client, context.Context) (T, error)) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) { return method(c, ctx) }
+}
+
+func listAll[T any](method func(*Client, context.Context, ListOptions) iter.Seq2[T, error]) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) {
+		return collect(method(c, ctx, ListOptions{}))
+	}
+}
+
+func byID[T any](method func(*Client, context.Context, string) (T, error)) action {
+	return func(ctx context.Context, c *Client, id string) (any, error) { return method(c, ctx, id) }
+}
+
+func remove(method func(*Client, context.Context, string) error) action {
+	return func(ctx context.Context, c *Client, id string) (any, error) { return nil, method(c, ctx, id) }
+}
+
+// create calls a method with a body.
+func create[B, T any](method func(*Client, context.Context, B) (T, error), body B) action {
+	return func(ctx context.Context, c *Client, _ string) (any, error) { return method(c, ctx, body) }
+}
+
+// operations returns all operations, in an order in which they succeed one after the other in a new account.
+func operations() []operation {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	user := User{ID: "u1", Email: new("a@example.com"), Name: "Anna", CreatedAt: at, TwoFactor: new(true),
 		EmailVerified: new(true), TelegramLinked: new(false)}
 	instance := Instance{
@@ -69,8 +129,7 @@ func operations(t *testing.T) []operation {
 		Disk:    OfferDisk{MaxGB: new(int64(4000)), BWMBps: new(int64(7000))},
 		Network: OfferNetwork{UpMbps: new(int64(1000)), DownMbps: new(int64(2000)), Ports: new(int64(64))},
 		PCIe:    OfferPCIe{Gen: new(int64(5)), BWGBs: new(53.5)}, CUDAMax: new(12.8), Driver: new("570.1"),
-		Reliability:     new(0.995),
-		MaxDurationDays: new(int64(90)), DLPerf: new(812.5),
+		Reliability: new(0.995), MaxDurationDays: new(int64(90)), DLPerf: new(812.5),
 		Price: OfferPrice{OnDemandKopH: 180000, InterruptibleKopH: new(int64(90000)), StorageKopGBMonth: 900,
 			TrafficKopGB: 75},
 	}
@@ -83,368 +142,339 @@ func operations(t *testing.T) []operation {
 		ID: "a1", Name: "ci", Prefix: "gpr_AbCd", Scopes: []string{ScopeUserRead, "future:scope"}, Source: "api",
 		CreatedAt: at, ExpiresAt: new(at.AddDate(1, 0, 0)),
 	}
-	return []operation{
+	all := []operation{
 		{id: "getMe", method: "GET", target: "/me", status: 200, response: userJSON, want: user,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.GetMe(ctx) }},
+			do: get((*Client).GetMe)},
 		{id: "getBalance", method: "GET", target: "/balance", status: 200,
 			response: `{"balance_kop":-5,"available_kop":-9,"credit_limit_kop":100,"burn_kop_h":7,"runway_hours":1.5,` +
 				`"currency":"RUB"}`,
 			want: Balance{BalanceKop: -5, AvailableKop: -9, CreditLimitKop: 100, BurnKopH: 7, RunwayHours: new(1.5),
 				Currency: "RUB"},
-			do: func(ctx context.Context, c *Client) (any, error) { return c.GetBalance(ctx) }},
+			do: get((*Client).GetBalance)},
 		{id: "listTransactions", method: "GET", target: "/transactions?limit=200", status: 200,
 			response: onePage(`{"id":"t1","at":"2026-01-02T03:04:05Z","type":"usage","amount_kop":-77,"description":"GPU",` +
 				`"instance_id":"i/1"}`),
 			want: []Transaction{{ID: "t1", At: at, Type: "usage", AmountKop: -77, Description: "GPU",
 				InstanceID: new("i/1")}},
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return collect(c.ListTransactions(ctx, ListOptions{}))
-			}},
+			do: listAll((*Client).ListTransactions)},
 		{id: "listGpus", method: "GET", target: "/gpus?limit=200", public: true, status: 200,
 			response: onePage(`{"slug":"h100","name":"H100","vram_gb":80,"tier":"quantum","available_gpus":3,` +
 				`"from_kop_h":22000,"from_interruptible_kop_h":null}`),
 			want: []GPUModel{{Slug: "h100", Name: "H100", VRAMGB: 80, Tier: "quantum", AvailableGPUs: 3,
 				FromKopH: new(int64(22000))}},
-			do: func(ctx context.Context, c *Client) (any, error) { return collect(c.ListGPUs(ctx, ListOptions{})) }},
-		{id: "listOffers", method: "GET", public: true, status: 200, response: onePage(offerJSON), want: []Offer{offer},
-			target: "/offers?country=DE%2CNL&gpu=h100%2Ca100&limit=200&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100" +
-				"&min_gpus=2&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price" +
-				"&type=interruptible&verified=false",
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return collect(c.ListOffers(ctx, OfferQuery{
-					GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: new(int64(2)), Type: Interruptible,
-					Country:        []string{"DE", "NL"},
-					MinReliability: new(0.9), MinVRAMGB: new(0.0), MaxPriceKopH: new(int64(0)), Verified: new(false),
-					MinCUDA:   new(12.4),
-					MinDiskGB: new(100.0), MinInetDownMbps: new(500.5), Order: "-price",
-				}))
+			do: listAll((*Client).ListGPUs)},
+		{id: "listOffers", method: "GET", target: "/offers?limit=200&order=price", public: true, status: 200,
+			response: onePage(offerJSON), want: []Offer{offer},
+			do: func(ctx context.Context, c *Client, _ string) (any, error) {
+				return collect(c.ListOffers(ctx, OfferQuery{Order: "price"}))
 			}},
-		{id: "getOffer", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200, response: offerJSON,
-			want: offer,
-			do:   func(ctx context.Context, c *Client) (any, error) { return c.GetOffer(ctx, "o/1?x %2F") }},
-		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON),
-			want: []Template{template},
-			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListTemplates(ctx, ListOptions{})) }},
+		{id: "getOffer", of: "listOffers", method: "GET", target: "/offers/o%2F1%3Fx%20%252F", public: true, status: 200,
+			response: offerJSON, want: offer,
+			do: byID((*Client).GetOffer)},
 		{id: "createTemplate", method: "POST", target: "/templates", status: 201, response: templateJSON, want: template,
 			body: `{"name":"Mine","image":"i:1","description":"d","launch_mode":"jupyter","ports":[8888],"env":{"A":"b"},` +
 				`"onstart":"run","min_disk_gb":20,"recommended_disk_gb":40}`,
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.CreateTemplate(ctx, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d",
-					LaunchMode: LaunchJupyter, Ports: []int64{8888},
-					Env: map[string]string{"A": "b"}, OnStart: "run", MinDiskGB: 20, RecommendedDiskGB: 40})
-			}},
-		{id: "deleteTemplate", method: "DELETE", target: "/templates/my-t", status: 204,
-			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteTemplate(ctx, "my-t") }},
+			do: create((*Client).CreateTemplate, TemplateCreate{Name: "Mine", Image: "i:1", Description: "d",
+				LaunchMode: LaunchJupyter, Ports: []int64{8888}, Env: map[string]string{"A": "b"}, OnStart: "run",
+				MinDiskGB: 20, RecommendedDiskGB: 40})},
+		{id: "listTemplates", method: "GET", target: "/templates?limit=200", status: 200, response: onePage(templateJSON),
+			want: []Template{template},
+			do:   listAll((*Client).ListTemplates)},
+		{id: "deleteTemplate", of: "createTemplate", method: "DELETE", target: "/templates/my-t", status: 204,
+			do: remove((*Client).DeleteTemplate)},
+		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, response: sshKeyJSON, want: sshKey,
+			body: `{"name":"laptop","public_key":"` + publicKey + `"}`,
+			do:   create((*Client).CreateSSHKey, SSHKeyCreate{Name: "laptop", PublicKey: publicKey})},
 		{id: "listSshKeys", method: "GET", target: "/ssh-keys?limit=200", status: 200, response: onePage(sshKeyJSON),
 			want: []SSHKey{sshKey},
-			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListSSHKeys(ctx, ListOptions{})) }},
-		{id: "createSshKey", method: "POST", target: "/ssh-keys", status: 201, response: sshKeyJSON, want: sshKey,
-			body: `{"name":"laptop","public_key":"ssh-ed25519 AAAA me"}`,
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.CreateSSHKey(ctx, SSHKeyCreate{Name: "laptop", PublicKey: "ssh-ed25519 AAAA me"})
-			}},
-		{id: "deleteSshKey", method: "DELETE", target: "/ssh-keys/k1", status: 204,
-			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteSSHKey(ctx, "k1") }},
-		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200,
-			response: onePage(instanceJSON), want: []Instance{instance},
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return collect(c.ListInstances(ctx, ListInstancesQuery{Status: ListAll}))
-			}},
-		{id: "createInstance", method: "POST", target: "/instances", status: 201, response: instanceJSON,
-			want: instance, key: "idem-1",
-			body: `{"offer_id":"o1","template":"cuda","disk_gb":50,"name":"train","ssh_key_ids":["k1"],"type":"on_demand",` +
-				`"image":"cuda:12"}`,
-			do: func(ctx context.Context, c *Client) (any, error) {
-				created, _, err := c.CreateInstance(ctx, "idem-1", InstanceCreate{OfferID: "o1", Template: "cuda", DiskGB: 50,
-					Name:      "train",
-					SSHKeyIDs: []string{"k1"}, Type: OnDemand, Image: "cuda:12"})
+			do:   listAll((*Client).ListSSHKeys)},
+		{id: "deleteSshKey", of: "createSshKey", method: "DELETE", target: "/ssh-keys/k1", status: 204,
+			do: remove((*Client).DeleteSSHKey)},
+		{id: "createInstance", of: "listOffers", method: "POST", target: "/instances", status: 201,
+			response: instanceJSON, want: instance, key: "idem-1",
+			body: `{"offer_id":"o/1?x %2F","template":"custom","disk_gb":50,"name":"train","ssh_key_ids":[],` +
+				`"type":"on_demand","image":"cuda:12"}`,
+			do: func(ctx context.Context, c *Client, id string) (any, error) {
+				created, _, err := c.CreateInstance(ctx, "idem-1", InstanceCreate{OfferID: id, Template: "custom", DiskGB: 50,
+					Name: "train", SSHKeyIDs: []string{}, Type: OnDemand, Image: "cuda:12"})
 				return created, err
 			}},
-		{id: "getInstance", method: "GET", target: "/instances/i%2F1", status: 200, response: instanceJSON, want: instance,
-			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstance(ctx, "i/1") }},
-		{id: "updateInstance", method: "PATCH", target: "/instances/i%2F1", status: 200, response: instanceJSON,
-			want: instance, body: `{"name":"train"}`,
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.UpdateInstance(ctx, "i/1", InstanceUpdate{Name: new("train")})
+		{id: "listInstances", method: "GET", target: "/instances?limit=200&status=all", status: 200,
+			response: onePage(instanceJSON), want: []Instance{instance},
+			do: func(ctx context.Context, c *Client, _ string) (any, error) {
+				return collect(c.ListInstances(ctx, ListInstancesQuery{Status: ListAll}))
 			}},
-		{id: "startInstance", method: "POST", target: "/instances/i%2F1/start", status: 200, response: instanceJSON,
-			want: instance,
-			do:   func(ctx context.Context, c *Client) (any, error) { return c.StartInstance(ctx, "i/1") }},
-		{id: "stopInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200, response: instanceJSON,
-			want: instance,
-			do:   func(ctx context.Context, c *Client) (any, error) { return c.StopInstance(ctx, "i/1") }},
-		{id: "deleteInstance", method: "DELETE", target: "/instances/i%2F1", status: 200, response: instanceJSON,
-			want: instance,
-			do:   func(ctx context.Context, c *Client) (any, error) { return c.DeleteInstance(ctx, "i/1") }},
-		{id: "getInstanceLogs", method: "GET", target: "/instances/i1/logs?tail=7", status: 200,
+		{id: "getInstance", of: "createInstance", method: "GET", target: "/instances/i%2F1", status: 200,
+			response: instanceJSON, want: instance,
+			do: byID((*Client).GetInstance)},
+		{id: "getInstanceLogs", of: "createInstance", method: "GET", target: "/instances/i%2F1/logs?tail=7", status: 200,
 			response: `{"lines":["a","b"]}`, want: []string{"a", "b"},
-			do: func(ctx context.Context, c *Client) (any, error) { return c.GetInstanceLogs(ctx, "i1", 7) }},
-		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`),
-			want: []APIKey{apiKey},
-			do:   func(ctx context.Context, c *Client) (any, error) { return collect(c.ListAPIKeys(ctx, ListOptions{})) }},
+			do: func(ctx context.Context, c *Client, id string) (any, error) { return c.GetInstanceLogs(ctx, id, 7) }},
+		{id: "updateInstance", of: "createInstance", method: "PATCH", target: "/instances/i%2F1", status: 200,
+			response: instanceJSON, want: instance, body: `{"name":"train"}`,
+			do: func(ctx context.Context, c *Client, id string) (any, error) {
+				return c.UpdateInstance(ctx, id, InstanceUpdate{Name: new("train")})
+			}},
+		{id: "stopInstance", of: "createInstance", method: "POST", target: "/instances/i%2F1/stop", status: 200,
+			response: instanceJSON, want: instance,
+			do: byID((*Client).StopInstance)},
+		{id: "startInstance", of: "createInstance", method: "POST", target: "/instances/i%2F1/start", status: 200,
+			response: instanceJSON, want: instance,
+			do: byID((*Client).StartInstance)},
+		{id: "deleteInstance", of: "createInstance", method: "DELETE", target: "/instances/i%2F1", status: 200,
+			response: instanceJSON, want: instance,
+			do: byID((*Client).DeleteInstance)},
 		{id: "createApiKey", method: "POST", target: "/api-keys", status: 201, response: apiKeyHead + `,"secret":"gpr_S"}`,
 			want: APIKeyCreated{APIKey: apiKey, Secret: "gpr_S"},
 			body: `{"name":"ci","scopes":["user:read"],"expires_in_days":365}`,
-			do: func(ctx context.Context, c *Client) (any, error) {
-				return c.CreateAPIKey(ctx, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
-					ExpiresInDays: new(int64(365))})
-			}},
-		{id: "deleteApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
-			do: func(ctx context.Context, c *Client) (any, error) { return nil, c.DeleteAPIKey(ctx, "a1") }},
+			do: create((*Client).CreateAPIKey, APIKeyCreate{Name: "ci", Scopes: []string{ScopeUserRead},
+				ExpiresInDays: new(int64(365))})},
+		{id: "listApiKeys", method: "GET", target: "/api-keys?limit=200", status: 200, response: onePage(apiKeyHead + `}`),
+			want: []APIKey{apiKey},
+			do:   listAll((*Client).ListAPIKeys)},
+		{id: "deleteApiKey", of: "createApiKey", method: "DELETE", target: "/api-keys/a1", status: 204,
+			do: remove((*Client).DeleteAPIKey)},
 		{id: "createDeviceCode", method: "POST", target: "/auth/device", public: true, status: 200,
 			body: `{"client_name":"laptop"}`,
 			response: `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://v",` +
 				`"verification_uri_complete":"https://v?c","expires_in":600,"interval":5}`,
 			want: DeviceCode{DeviceCode: "d", UserCode: "AB-CD", VerificationURI: "https://v", ExpiresIn: 600,
 				Interval: 5},
-			do: func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceCode(ctx, "laptop") }},
-		{id: "createDeviceToken", method: "POST", target: "/auth/device/token", public: true, status: 200,
-			body:     `{"device_code":"d"}`,
+			do: create((*Client).CreateDeviceCode, "laptop")},
+		{id: "createDeviceToken", of: "createDeviceCode", method: "POST", target: "/auth/device/token", public: true,
+			status: 200, body: `{"device_code":"d"}`,
 			response: `{"api_key":"gpr_K","key_id":"a1","user":{"email":"a@example.com"}}`,
 			want: DeviceToken{APIKey: "gpr_K", KeyID: "a1", User: struct {
 				Email string `json:"email"`
 			}{"a@example.com"}},
-			do: func(ctx context.Context, c *Client) (any, error) { return c.CreateDeviceToken(ctx, "d") }},
+			do: byID((*Client).CreateDeviceToken)},
 	}
+	ids := map[string]string{}
+	for i, op := range all {
+		ids[op.id], all[i].sampleID = idOf(op.want), ids[op.of]
+	}
+	return all
+}
+
+// contractOperations returns the operations of the contract by id.
+func contractOperations() map[string]apidoc.Operation {
+	all := map[string]apidoc.Operation{}
+	for _, op := range apidoc.Operations {
+		all[op.ID] = op
+	}
+	return all
 }
 
 func TestOperations(t *testing.T) {
-	for _, op := range operations(t) {
+	missing := contractOperations()
+	for _, op := range operations() {
+		delete(missing, op.id)
 		t.Run(op.id, func(t *testing.T) {
-			client := newServerClient(t, func(w http.ResponseWriter, r *http.Request) {
-				body, err := io.ReadAll(r.Body)
-				if err != nil {
-					t.Error(err)
+			client := newTestClient(t, &script{answer: func(r *http.Request, _ int) reply {
+				var body []byte
+				if r.Body != nil {
+					body, _ = io.ReadAll(r.Body) //nolint:errcheck // in memory
 				}
-				got := map[string]string{
-					"method": r.Method, "target": r.RequestURI, "body": string(body), "key": r.Header.Get("Idempotency-Key"),
-					"authorization": r.Header.Get("Authorization"), "language": r.Header.Get("Accept-Language"),
-					"agent": r.Header.Get("User-Agent"), "type": r.Header.Get("Content-Type"), "accept": r.Header.Get("Accept"),
-					"cache": r.Header.Get("Cache-Control"),
+				got := map[string]string{"method": r.Method, "target": r.URL.RequestURI(), "body": string(body)}
+				for name := range r.Header {
+					got[name] = r.Header.Get(name)
 				}
 				want := map[string]string{
-					"method": op.method, "target": "/api/v1" + op.target, "body": op.body, "key": op.key,
-					"authorization": "Bearer " + canary, "language": "en", "agent": "test/1", "type": "", "accept": "application/json",
-					"cache": "no-cache",
+					"method": op.method, "target": versionSuffix + op.target, "body": op.body,
+					"Accept": "application/json", "Accept-Language": "en", "User-Agent": "test/1",
 				}
-				if op.public {
-					want["authorization"], want["cache"] = "", ""
+				if !op.public {
+					want["Authorization"], want["Cache-Control"] = "Bearer "+canary, "no-cache"
 				}
 				if op.body != "" {
-					want["type"] = "application/json"
+					want["Content-Type"] = "application/json"
+				}
+				if op.key != "" {
+					want["Idempotency-Key"] = op.key
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("request (-want +got):\n%s", diff)
 				}
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(op.status)
-				if _, err := io.WriteString(w, op.response); err != nil && op.status != http.StatusNoContent {
-					t.Error(err)
-				}
-			})
-			got, err := op.do(t.Context(), client)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(op.want, got); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
+				return op.reply()
+			}})
+			got, err := op.call(t.Context(), client)
+			if diff := cmp.Diff(op.want, got); err != nil || diff != "" {
+				t.Errorf("%v, result (-want +got):\n%s", err, diff)
 			}
 		})
 	}
-}
-
-// Zero values are not sent, except where null or an empty list has a meaning.
-func TestRequestBodies(t *testing.T) {
-	tests := []struct {
-		name   string
-		status int
-		do     func(context.Context, *Client) error
-		want   string
-	}{
-		{"minimal instance", 201, func(ctx context.Context, c *Client) error {
-			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10})
-			return err
-		}, `{"offer_id":"o","template":"t","disk_gb":10}`},
-		{"instance without SSH keys", 201, func(ctx context.Context, c *Client) error {
-			_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10,
-				SSHKeyIDs: []string{}})
-			return err
-		}, `{"offer_id":"o","template":"t","disk_gb":10,"ssh_key_ids":[]}`},
-		{"removed name", 200, func(ctx context.Context, c *Client) error {
-			_, err := c.UpdateInstance(ctx, "x", InstanceUpdate{})
-			return err
-		}, `{"name":null}`},
-		{"minimal template", 201, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateTemplate(ctx, TemplateCreate{Name: "n", Image: "i:1"})
-			return err
-		}, `{"name":"n","image":"i:1"}`},
-		{"SSH key without name", 201, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateSSHKey(ctx, SSHKeyCreate{PublicKey: "p"})
-			return err
-		}, `{"public_key":"p"}`},
-		{"API key that never expires", 201, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateAPIKey(ctx, APIKeyCreate{Name: "n", Scopes: []string{ScopeUserRead}})
-			return err
-		}, `{"name":"n","scopes":["user:read"]}`},
-		{"login without client name", 200, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateDeviceCode(ctx, "")
-			return err
-		}, `{}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			client, s := scriptedClient(t, reply{status: test.status,
-				body: `{"id":"x","slug":"x","secret":"x","device_code":"x"}`})
-			var got string
-			s.onRequest = func(req *http.Request) {
-				body, err := io.ReadAll(req.Body)
-				if err != nil {
-					t.Error(err)
-				}
-				got = string(body)
-			}
-			if err := test.do(t.Context(), client); err != nil {
-				t.Fatal(err)
-			}
-			if got != test.want {
-				t.Errorf("sent %s, want %s", got, test.want)
-			}
-		})
+	for id := range missing {
+		t.Errorf("%s is in the contract and not in operations()", id)
 	}
 }
 
-func TestCreateInstance_Replayed(t *testing.T) {
-	for _, test := range []struct {
-		reply reply
-		want  bool
-	}{
-		{reply{status: 201, body: `{"id":"i"}`}, false},
-		{reply{status: 200, body: `{"id":"i"}`}, true},
-		{reply{status: 200, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}, true},
-	} {
-		client, _ := scriptedClient(t, test.reply)
-		_, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
-		if err != nil || (replay == Replayed) != test.want {
-			t.Errorf("%+v: replay %d (%v), want %t", test.reply, replay, err, test.want)
+// Client, simulator and contract are independent implementations of the API document. Every operation succeeds on the
+// simulator, and the contract allows its request and its response.
+func TestSimulator_EveryOperation(t *testing.T) {
+	checker := contracttest.New(t)
+	server, err := simulator.Start(t.Context(), simulator.Config{
+		Clock: simulator.ClockManual, Step: 3 * time.Second, Market: simulator.MarketStill, Wrap: checker.Wrap,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	client := newTestClient(t, nil, func(c *Config) { c.BaseURL, c.APIKey = server.BaseURL, server.APIKey })
+	ids := map[string]string{}
+	for _, op := range operations() {
+		server.Advance(5 * time.Minute) // until an instance has started or stopped
+		result, err := op.do(t.Context(), client, ids[op.of])
+		if list := reflect.ValueOf(result); err != nil || list.Kind() == reflect.Slice && list.Len() == 0 {
+			t.Fatalf("%s: got %v, %v", op.id, result, err)
+		}
+		ids[op.id] = idOf(result)
+		if code, ok := result.(DeviceCode); ok {
+			if err := server.DecideDeviceCode(code.UserCode, true); err != nil {
+				t.Error(err)
+			}
+		}
+		if checker.Seen()[op.id] == 0 {
+			t.Errorf("%s performs another operation", op.id)
 		}
 	}
 }
 
-func TestInvalidInput_SendsNothing(t *testing.T) {
-	tests := map[string]func(context.Context, *Client) error{
-		"empty id":    func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, ""); return err },
-		"dot id":      func(ctx context.Context, c *Client) error { _, err := c.GetOffer(ctx, "."); return err },
-		"two-dots id": func(ctx context.Context, c *Client) error { return c.DeleteSSHKey(ctx, "..") },
-		"cancelled context": func(ctx context.Context, c *Client) error {
-			ctx, cancel := context.WithCancel(ctx)
-			cancel()
-			_, err := c.GetMe(ctx)
-			return err
-		},
-	}
-	for name, do := range tests {
-		t.Run(name, func(t *testing.T) {
-			client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`})
-			err := do(t.Context(), client)
-			if err == nil || s.attempts() != 0 {
-				t.Errorf("error %v after %d requests, want an error and none", err, s.attempts())
+// Errors contain the scope of the operation in the contract.
+func TestError_Scope(t *testing.T) {
+	all := contractOperations()
+	for _, op := range operations() {
+		want := all[op.id].Scope
+		if want == "public" || want == "optional" {
+			want = ""
+		}
+		for _, response := range []reply{failed(CodeForbidden), ok("no JSON")} {
+			client, _ := scriptedClient(t, response)
+			_, err := op.call(t.Context(), client)
+			if ignored := err == nil && op.response == ""; !ignored && asError(t, err).Scope != want {
+				t.Errorf("%s: scope %q in the error, %q in the contract: %v", op.id, asError(t, err).Scope, want, err)
 			}
-			if IsOutcomeUnknown(err) || IsUnavailable(err) {
-				t.Errorf("IsOutcomeUnknown or IsUnavailable: %v", err)
-			}
-		})
+		}
 	}
 }
 
-func TestWithoutKey(t *testing.T) {
-	noKey := func(c *Config) { c.APIKey = "" }
-	for _, op := range operations(t) {
-		t.Run(op.id, func(t *testing.T) {
-			s := &scriptedTransport{replies: []reply{{status: op.status, body: op.response}},
-				onRequest: func(req *http.Request) {
-					if auth, ok := req.Header["Authorization"]; ok {
-						t.Errorf("sent Authorization %q", auth)
-					}
-				}}
-			client := newTestClient(t, testURL, noKey, func(c *Config) { c.Transport = s })
-			_, err := op.do(t.Context(), client)
-			if allowed := op.public || op.id == "listTemplates"; allowed != (err == nil) || !allowed && !IsUnauthorized(err) {
-				t.Errorf("got %v", err)
-			}
-			if client.Authenticated() {
-				t.Error("Authenticated is true")
-			}
-		})
+// A created object without an id is an error, and an entry of a list without an id is skipped.
+func TestResponse_WithoutID(t *testing.T) {
+	withoutID := map[string]bool{"listTransactions": true, "listGpus": true}
+	for _, op := range operations() {
+		body := "{}"
+		switch {
+		case strings.HasPrefix(op.id, "list"):
+			body = onePage("{}")
+		case op.status != http.StatusCreated:
+			continue
+		}
+		client, _ := scriptedClient(t, reply{status: op.status, body: body})
+		got, err := op.call(t.Context(), client)
+		list := reflect.ValueOf(got)
+		if accepted := err == nil && (list.Kind() != reflect.Slice || list.Len() > 0); accepted && !withoutID[op.id] {
+			t.Errorf("%s decodes %s as %+v", op.id, body, got)
+		}
 	}
 }
 
-func TestInvalidResponses(t *testing.T) {
-	create := func(ctx context.Context, c *Client) error {
-		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
-		return err
+// Whole numbers with a fraction or an exponent are whole numbers in every field of every response.
+func TestDecode_WholeNumbers(t *testing.T) {
+	whole := regexp.MustCompile(`([:,\[]\s*)(-?\d+)([,}\]])`)
+	for _, spelling := range []string{"$1$2.0$3", "$1${2}e0$3", "$1${2}0E-1$3", "$1$2.000e+00$3"} {
+		for _, op := range operations() {
+			client, _ := scriptedClient(t, reply{status: op.status, body: whole.ReplaceAllString(op.response, spelling)})
+			got, err := op.call(t.Context(), client)
+			if diff := cmp.Diff(op.want, got); err != nil || diff != "" {
+				t.Errorf("%s with %s: %v (-want +got):\n%s", op.id, spelling, err, diff)
+			}
+		}
 	}
-	get := func(ctx context.Context, c *Client) error { _, err := c.GetInstance(ctx, "i"); return err }
-	retried := 1 + maxForeignRetries
-	tests := []struct {
-		name     string
-		reply    reply
-		do       func(context.Context, *Client) error
-		unknown  bool
-		attempts int
+	for _, fraction := range []string{"60.5", "1e-1", "9007199254740993.0", "1e30"} {
+		body := strings.Replace(instanceJSON, `"running_kop_h":9000`, `"running_kop_h":`+fraction, 1)
+		if got := new(Instance); decode([]byte(body), got) == nil {
+			t.Errorf("%s is decoded as %+v", fraction, got.Price)
+		}
+	}
+}
+
+// Zero values are not sent, except where null or an empty list has a meaning.
+func TestRequest_OptionalFields(t *testing.T) {
+	for _, test := range []struct {
+		body any
+		want string
 	}{
-		{"empty", reply{status: 201}, create, true, retried},
-		{"HTML for a read", reply{status: 200, body: `<html>welcome</html>`}, get, false, retried},
-		{"undocumented status", reply{status: 202, body: `{"id":"i"}`}, create, true, retried},
-		{"status of another operation", reply{status: 201, body: `{"id":"i"}`}, get, false, retried},
-		{"no id", reply{status: 201, body: `{"status":"creating"}`}, create, true, 1},
-		{"incomplete", reply{status: 201, body: `{"id":"i`}, create, true, 1},
-		{"token without key", reply{status: 200, body: `{"key_id":"a"}`}, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateDeviceToken(ctx, "d")
-			return err
-		}, true, 1},
-		{"template with status 200", reply{status: 200, body: templateJSON}, func(ctx context.Context, c *Client) error {
-			_, err := c.CreateTemplate(ctx, TemplateCreate{})
-			return err
-		}, true, 1},
-		{"deletion with an object", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
-			return c.DeleteTemplate(ctx, "k")
-		}, false, retried},
-		{"revocation with an object", reply{status: 202, body: `{}`}, func(ctx context.Context, c *Client) error {
-			return c.DeleteAPIKey(ctx, "k")
-		}, false, retried},
-		{"instance deletion without a body", reply{status: 204}, func(ctx context.Context, c *Client) error {
-			_, err := c.DeleteInstance(ctx, "i")
-			return err
-		}, false, retried},
-		{"read of an empty object", reply{status: 200, body: `{}`}, get, false, 1},
-		{"list without data", reply{status: 200, body: `{}`}, func(ctx context.Context, c *Client) error {
-			_, err := collect(c.ListSSHKeys(ctx, ListOptions{}))
-			return err
-		}, false, 1},
+		{InstanceCreate{OfferID: "o", Template: "t", DiskGB: 10}, `{"offer_id":"o","template":"t","disk_gb":10}`},
+		{InstanceCreate{SSHKeyIDs: []string{}}, `{"offer_id":"","template":"","disk_gb":0,"ssh_key_ids":[]}`},
+		{InstanceUpdate{}, `{"name":null}`},
+		{TemplateCreate{Name: "n", Image: "i:1"}, `{"name":"n","image":"i:1"}`},
+		{SSHKeyCreate{PublicKey: "p"}, `{"public_key":"p"}`},
+		{APIKeyCreate{Name: "n", Scopes: []string{ScopeUserRead}}, `{"name":"n","scopes":["user:read"]}`},
+	} {
+		if got, err := json.Marshal(test.body); err != nil || string(got) != test.want {
+			t.Errorf("sent %s, %v, want %s", got, err, test.want)
+		}
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			client, s := scriptedClient(t, test.reply)
-			err := test.do(t.Context(), client)
-			if e := asError(t, err); e.Status != test.reply.status || e.Message == "" || IsNotFound(err) {
-				t.Errorf("got %+v, want status %d and a message", e, test.reply.status)
-			}
-			if IsOutcomeUnknown(err) != test.unknown || s.attempts() != test.attempts {
-				t.Errorf("outcome unknown %t after %d attempts, want %t after %d", IsOutcomeUnknown(err), s.attempts(),
-					test.unknown, test.attempts)
-			}
-		})
+	if got := (OfferQuery{}).values().Encode(); got != "" {
+		t.Errorf("an empty query is sent as %s", got)
+	}
+	query := OfferQuery{
+		GPU: []string{"h100", "a100"}, NumGPUs: []int64{4, 8}, MinGPUs: new(int64(2)), Type: Interruptible,
+		Country: []string{"DE", "NL"}, MinReliability: new(0.9), MinVRAMGB: new(0.0), MaxPriceKopH: new(int64(0)),
+		Verified: new(false), MinCUDA: new(12.4), MinDiskGB: new(100.0), MinInetDownMbps: new(500.5), Order: "-price",
+	}
+	const want = "country=DE%2CNL&gpu=h100%2Ca100&max_price_kop_h=0&min_cuda=12.4&min_disk_gb=100&min_gpus=2" +
+		"&min_inet_down_mbps=500.5&min_reliability=0.9&min_vram_gb=0&num_gpus=4%2C8&order=-price&type=interruptible" +
+		"&verified=false"
+	if got := query.values().Encode(); got != want {
+		t.Errorf("sent %s, want %s", got, want)
 	}
 }
 
 // Missing optional fields and unknown values are not an error.
 func TestGetInstance_OptionalFields(t *testing.T) {
-	client, _ := scriptedClient(t, reply{status: 200,
-		body: `{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`})
+	client, _ := scriptedClient(t, ok(`{"id":"i","status":"hibernating","type":"spot","gpu":{},"price":{},"ssh":null}`))
 	got, err := client.GetInstance(t.Context(), "i")
 	want := Instance{ID: "i", Status: "hibernating", Type: "spot", Omitted: InstanceOmitted{Name: true,
 		StopReason: true, URLs: true, CostSoFar: true}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestInvalidInput_SendsNothing(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, do := range map[string]func(*Client) error{
+		"empty id":          func(c *Client) error { _, err := c.GetInstance(t.Context(), ""); return err },
+		"dot id":            func(c *Client) error { _, err := c.GetOffer(t.Context(), "."); return err },
+		"two-dots id":       func(c *Client) error { return c.DeleteSSHKey(t.Context(), "..") },
+		"cancelled context": func(c *Client) error { _, err := c.GetMe(cancelled); return err },
+	} {
+		client, s := scriptedClient(t, ok(`{"id":"x"}`))
+		if err := do(client); err == nil || s.attempts() != 0 || IsOutcomeUnknown(err) || IsUnavailable(err) {
+			t.Errorf("%s: error %v after %d requests, want a definitive error and none", name, err, s.attempts())
+		}
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	for _, op := range operations() {
+		client := newTestClient(t, &script{answer: func(req *http.Request, _ int) reply {
+			if auth, found := req.Header["Authorization"]; found {
+				t.Errorf("%s: sent Authorization %q", op.id, auth)
+			}
+			return op.reply()
+		}}, func(c *Config) { c.APIKey = "" })
+		_, err := op.call(t.Context(), client)
+		if allowed := op.public || op.id == "listTemplates"; allowed != (err == nil) || !allowed && !IsUnauthorized(err) {
+			t.Errorf("%s: got %v", op.id, err)
+		}
+		if client.Authenticated() {
+			t.Error("Authenticated is true")
+		}
 	}
 }

@@ -3,12 +3,10 @@ package rental
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,7 +20,7 @@ type limitKind struct {
 	early  bool // seconds are rounded down; else up
 }
 
-// limitedAPI is a transport that only applies a rate limit.
+// limitedAPI is a script that only applies a rate limit.
 type limitedAPI struct {
 	limitKind
 	latency time.Duration // on average
@@ -39,44 +37,33 @@ func newLimitedAPI(kind limitKind, latency time.Duration) *limitedAPI {
 	return &limitedAPI{limitKind: kind, latency: latency, served: map[string]int{}}
 }
 
-func (l *limitedAPI) RoundTrip(req *http.Request) (*http.Response, error) {
+func (l *limitedAPI) answer(req *http.Request, _ int) reply {
 	time.Sleep(rand.N(l.latency + 1))
-	resp := l.respond(req)
-	time.Sleep(rand.N(l.latency + 1))
-	return resp, req.Context().Err()
-}
-
-func (l *limitedAPI) respond(req *http.Request) *http.Response {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now().UTC()
-	ok, remaining, full, next := l.count(now)
+	allowed, remaining, full, next := l.count(now)
+	reset, retryAfter := l.seconds(full), l.seconds(next)
 	if l.epoch {
 		now = now.Add(-time.Hour)
+		reset = strconv.FormatInt(now.Add(full).Unix()+1, 10)
+		retryAfter = now.Add(next + time.Second).Format(http.TimeFormat)
 	}
-	header := http.Header{"Content-Type": {"application/json"}, "Date": {now.Format(http.TimeFormat)}}
-	header.Set("X-RateLimit-Limit", strconv.Itoa(limitPerKey))
-	header.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
-	header.Set("X-RateLimit-Reset", l.seconds(full))
-	if l.epoch {
-		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(full).Unix()+1, 10))
-	}
-	status, body := http.StatusOK, `{"id":"x"}`
+	answer := ok(`{"id":"x"}`)
 	switch {
-	case !ok:
+	case !allowed:
 		l.refused++
-		status, body = http.StatusTooManyRequests, errorJSON(CodeRateLimited)
-		header.Set("Retry-After", l.seconds(next))
-		if l.epoch {
-			header.Set("Retry-After", now.Add(next+time.Second).Format(http.TimeFormat))
-		}
+		answer = rateLimited(retryAfter)
 	case req.Method == http.MethodDelete:
-		status = http.StatusNoContent
+		answer.status = http.StatusNoContent
 	}
-	if ok {
+	if allowed {
 		l.served[req.Method]++
 	}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: req}
+	answer.header += fmt.Sprintf("\nX-RateLimit-Limit: %d\nX-RateLimit-Remaining: %d\nX-RateLimit-Reset: %s\nDate: %s",
+		limitPerKey, remaining, reset, now.Format(http.TimeFormat))
+	answer.after = rand.N(l.latency + 1)
+	return answer
 }
 
 func (l *limitedAPI) seconds(d time.Duration) string {
@@ -88,34 +75,27 @@ func (l *limitedAPI) seconds(d time.Duration) string {
 
 // count counts a request. It returns whether the limit allows it, how many requests remain, and the time until all
 // requests and the next request are available.
-func (l *limitedAPI) count(now time.Time) (ok bool, remaining int, full, next time.Duration) {
+func (l *limitedAPI) count(now time.Time) (allowed bool, remaining int, full, next time.Duration) {
 	const perToken = time.Minute / limitPerKey
 	if l.bucket {
 		l.debt, l.began = max(l.debt-now.Sub(l.began), 0), now
-		if ok = l.debt <= time.Minute-perToken; ok {
+		if allowed = l.debt <= time.Minute-perToken; allowed {
 			l.debt += perToken
 		}
-		return ok, int((time.Minute - l.debt) / perToken), l.debt, max(l.debt-(time.Minute-perToken), 0)
+		return allowed, int((time.Minute - l.debt) / perToken), l.debt, max(l.debt-(time.Minute-perToken), 0)
 	}
 	if now.Sub(l.began) >= time.Minute {
 		l.began, l.used = now, 0
 	}
-	if ok = l.used < limitPerKey; ok {
+	if allowed = l.used < limitPerKey; allowed {
 		l.used++
 	}
 	full = l.began.Add(time.Minute).Sub(now)
-	return ok, limitPerKey - l.used, full, full
-}
-
-// spend uses up the limit.
-func (l *limitedAPI) spend() {
-	for range limitPerKey {
-		l.count(time.Now())
-	}
+	return allowed, limitPerKey - l.used, full, full
 }
 
 func (l *limitedAPI) client(t *testing.T) *Client {
-	return newTestClient(t, testURL, func(c *Config) { c.Transport, c.Backoff = l, defaultBackoff })
+	return newTestClient(t, &script{answer: l.answer}, defaultPauses)
 }
 
 // send sends reads one after the other in each of this many goroutines.
@@ -138,84 +118,70 @@ func send(t *testing.T, client *Client, parallel, requests int) {
 // For every kind of rate limit, alone, with other processes, or after others have used it up: no request fails, one
 // process is hardly refused, and the limit is used.
 func TestRateLimit_Grid(t *testing.T) {
-	const requests = 400
 	for _, kind := range []limitKind{{}, {early: true}, {epoch: true}, {bucket: true}, {bucket: true, early: true}} {
-		for _, parallel := range []int{1, 50} {
-			for _, latency := range []time.Duration{50 * time.Millisecond, time.Second} {
-				for _, processes := range []int{1, 4} {
-					for _, spent := range []bool{false, true} {
-						name := fmt.Sprintf("%+v/parallel %d/latency %s/processes %d/spent %t", kind, parallel, latency, processes, spent)
-						t.Run(name, func(t *testing.T) {
-							synctest.Test(t, func(t *testing.T) {
-								l := newLimitedAPI(kind, latency)
-								if spent {
-									l.spend()
-								}
-								start := time.Now()
-								var all sync.WaitGroup
-								for range processes {
-									all.Go(func() { send(t, l.client(t), parallel, requests/processes) })
-								}
-								all.Wait()
-								took := time.Since(start)
-								windows := requests / limitPerKey
-								if spent {
-									windows++
-								}
-								byLatency := time.Duration(requests/processes/parallel) * latency
-								atMost := time.Duration(windows)*time.Minute + byLatency*11/10 + 20*time.Second + 10*latency
-								if l.served[http.MethodGet] != requests || took > atMost {
-									t.Errorf("%d of %d served in %s, at most %s", l.served[http.MethodGet], requests, took, atMost)
-								}
-								if processes == 1 && l.refused > 20 || l.refused > requests {
-									t.Errorf("%d refused", l.refused)
-								}
-							})
-						})
-					}
-				}
+		for _, processes := range []int{1, 4} {
+			for _, spent := range []int{0, limitPerKey} {
+				synctest.Test(t, func(t *testing.T) {
+					testRateLimit(t, kind, 1, 50*time.Millisecond, processes, spent)
+					testRateLimit(t, kind, 50, 50*time.Millisecond, processes, spent)
+					testRateLimit(t, kind, 50, time.Second, processes, spent)
+				})
 			}
 		}
+	}
+}
+
+func testRateLimit(t *testing.T, kind limitKind, parallel int, latency time.Duration, processes, spent int) {
+	const requests = 260
+	l := newLimitedAPI(kind, latency)
+	for range spent {
+		l.count(time.Now())
+	}
+	start := time.Now()
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() { send(t, l.client(t), parallel, requests/processes) })
+	}
+	all.Wait()
+	took, served := time.Since(start), l.served[http.MethodGet]
+	windows := time.Duration((requests + spent) / limitPerKey)
+	byLatency := time.Duration(requests/processes/parallel) * latency
+	atMost := windows*time.Minute + byLatency*11/10 + 20*time.Second + 10*latency
+	if served != requests || took > atMost || processes == 1 && l.refused > 20 || l.refused > requests {
+		t.Errorf("%+v, parallel %d, latency %s, processes %d, spent %d: %d of %d served in %s, at most %s; %d refused",
+			kind, parallel, latency, processes, spent, served, requests, took, atMost, l.refused)
 	}
 }
 
 // A run with few requests gets through beside a run that always has many, and a write beside reads of the same process.
 func TestRateLimit_StarvesNoOne(t *testing.T) {
 	for name, shared := range map[string]bool{"one process": true, "two processes": false} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLimitedAPI(limitKind{}, 50*time.Millisecond)
-				busy := l.client(t)
-				other := busy
-				if !shared {
-					other = l.client(t)
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				var reads sync.WaitGroup
-				for range 50 {
-					reads.Go(func() {
-						for ctx.Err() == nil {
-							if _, err := busy.GetMe(ctx); err != nil && ctx.Err() == nil {
-								t.Error(err)
-							}
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimitedAPI(limitKind{}, 50*time.Millisecond)
+			busy := l.client(t)
+			other := busy
+			if !shared {
+				other = l.client(t)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var reads sync.WaitGroup
+			for range 50 {
+				reads.Go(func() {
+					for ctx.Err() == nil {
+						if _, err := busy.GetMe(ctx); err != nil && ctx.Err() == nil {
+							t.Error(err)
 						}
-					})
-				}
-				var longest time.Duration
-				for range 20 {
-					start := time.Now()
-					if _, err := other.StartInstance(t.Context(), "x"); err != nil {
-						t.Error(err)
 					}
-					longest = max(longest, time.Since(start))
+				})
+			}
+			for range 20 {
+				start := time.Now()
+				if _, err := other.StartInstance(t.Context(), "x"); err != nil || time.Since(start) > 3*time.Minute {
+					t.Errorf("%s: a write took %s: %v", name, time.Since(start), err)
 				}
-				cancel()
-				reads.Wait()
-				t.Logf("a write took up to %s", longest)
-				if longest > 3*time.Minute {
-					t.Errorf("a write took %s", longest)
-				}
-			})
+			}
+			cancel()
+			reads.Wait()
 		})
 	}
 }
@@ -224,40 +190,29 @@ func TestRateLimit_StarvesNoOne(t *testing.T) {
 func TestRateLimit_NoHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, hanging = 100, initialRequests
-		var mu sync.Mutex
-		sent := 0
-		transport := roundTrip(func(req *http.Request) (*http.Response, error) {
-			mu.Lock()
-			sent++
-			hangs := sent <= hanging
-			mu.Unlock()
-			if hangs {
-				hang(req)
-				return nil, req.Context().Err()
+		s := &script{answer: func(_ *http.Request, n int) reply {
+			if n < hanging {
+				return hangs
 			}
-			return (&scriptedTransport{replies: []reply{{status: 200, body: userJSON}}}).RoundTrip(req)
-		})
-		client := newTestClient(t, testURL, func(c *Config) {
-			c.Transport, c.RequestTimeout, c.MaxRetries = transport, 5*time.Second, -1
-		})
-		var all sync.WaitGroup
-		failed := 0
+			return ok(userJSON)
+		}}
+		client := newTestClient(t, s, retries(-1), requestTimeout(5*time.Second))
+		errs := make(chan error, calls)
 		for range calls {
-			all.Go(func() {
-				if _, err := client.GetMe(t.Context()); err != nil {
-					mu.Lock()
-					failed++
-					mu.Unlock()
-				}
-			})
+			go func() { errs <- getMe(t, client) }()
 		}
 		time.Sleep(2 * time.Second)
-		if mu.Lock(); sent != calls {
-			t.Errorf("%d of %d requests were sent", sent, calls)
+		if s.attempts() != calls {
+			t.Errorf("%d of %d requests were sent", s.attempts(), calls)
 		}
-		mu.Unlock()
-		if all.Wait(); failed != hanging {
-			t.Errorf("%d requests failed, want the %d that hang", failed, hanging)
+		failures := 0
+		for range calls {
+			if err := <-errs; err != nil {
+				failures++
+			}
+		}
+		if failures != hanging {
+			t.Errorf("%d requests failed, want the %d that hang", failures, hanging)
 		}
 	})
 }
@@ -265,18 +220,93 @@ func TestRateLimit_NoHeaders(t *testing.T) {
 // A revocation is sent at once while others wait for the rate limit.
 func TestRateLimit_RevocationDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimitedAPI(limitKind{}, 10*time.Millisecond)
-		client := l.client(t)
+		client := newLimitedAPI(limitKind{}, 10*time.Millisecond).client(t)
 		var all sync.WaitGroup
 		all.Go(func() { send(t, client, 50, 300) })
 		time.Sleep(2 * time.Second) // the last requests of the window are sent one by one
 		start := time.Now()
-		if err := client.DeleteAPIKey(t.Context(), "x"); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("the revocation took %s", took)
+		if err := client.DeleteAPIKey(t.Context(), "x"); err != nil || time.Since(start) > time.Second {
+			t.Errorf("the revocation took %s: %v", time.Since(start), err)
 		}
 		all.Wait()
+	})
+}
+
+// Rate-limit headers of any content block requests for a minute at most.
+func FuzzRateHeaders(f *testing.F) {
+	for _, seed := range [][4]string{
+		{"120", "0", "60", ""}, {"120", "-1", "60", "-5"}, {"0", "0", "0", "0"},
+		{"9223372036854775807", "9223372036854775807", "9223372036854775807", "1e9"},
+		{"120", "120", "99999999999999", "31536000"}, {"NaN", "Inf", "-0", "Mon, 01 Jan 0001 00:00:00 GMT"},
+		{"1", "0", "100000000", "Fri, 31 Dec 9999 23:59:59 GMT"}, {"", "", "", "\x00"},
+		{"120", "0", "50000000", ""}, {"120", "0", "9999999999", ""}, // seconds and a time, both years ahead
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3], seed[0] == "0")
+		f.Add(seed[0], seed[1], seed[2], seed[3], true)
+	}
+	f.Fuzz(func(t *testing.T, limit, left, reset, after string, refused bool) {
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		resp := rateResponse(limit, left, reset, after)
+		if refused {
+			resp.StatusCode = http.StatusTooManyRequests
+		}
+		l := newLimiter(limitPerKey)
+		for range 3 {
+			l.done(now, now.Add(time.Millisecond), resp)
+			if wait := l.take(now.Add(time.Millisecond)); wait > time.Minute {
+				t.Fatalf("blocked for %s", wait)
+			}
+			now = now.Add(time.Second)
+		}
+		if wait, valid := retryAfter(resp.Header, now); valid && (wait < 0 || wait > 366*24*time.Hour) {
+			t.Errorf("Retry-After %q: %s", after, wait)
+		}
+	})
+}
+
+func rateResponse(limit, left, reset, after string) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{
+		"X-Ratelimit-Limit": {limit}, "X-Ratelimit-Remaining": {left}, "X-Ratelimit-Reset": {reset}, "Retry-After": {after},
+	}}
+}
+
+// The headers of a response from a cache belong to an earlier response.
+func TestCachedResponse_HeadersAreIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached := reply{status: 200, body: userJSON, header: "Date: Sat, 01 Jan 1994 00:00:00 GMT\nAge: 30"}
+		client, _ := scriptedClient(t, cached)
+		if err := getMe(t, client); err != nil || !client.Now().Equal(time.Now()) {
+			t.Errorf("after a cached response it is %s, %v", client.Now(), err)
+		}
+		now := time.Now()
+		l := newLimiter(limitPerKey)
+		spent := rateResponse("120", "0", "60", "")
+		spent.Header.Set("Age", "59")
+		l.done(now, now, spent)
+		if wait := l.take(now); wait > 0 {
+			t.Errorf("the rate-limit headers of a cached response block requests for %s", wait)
+		}
+	})
+}
+
+func TestNow_FollowsDateHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		apiTime := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+		notFound := failed(CodeNotFound)
+		notFound.header = "Date: " + apiTime.Format(http.TimeFormat)
+		client, _ := scriptedClient(t,
+			reply{status: 200, body: onePage(""), header: "Date: Sat, 01 Jan 1994 00:00:00 GMT"}, notFound,
+			reply{status: 200, body: userJSON, header: "Date: yesterday"},
+		)
+		if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || !client.Now().Equal(time.Now()) {
+			t.Errorf("after a public response: %s, %v", client.Now(), err)
+		}
+		if err := getMe(t, client); !IsNotFound(err) || !client.Now().Equal(apiTime) {
+			t.Errorf("API time %s, now %s, %v", apiTime, client.Now(), err)
+		}
+		time.Sleep(time.Hour)
+		if err := getMe(t, client); err != nil || !client.Now().Equal(apiTime.Add(time.Hour)) {
+			t.Errorf("an hour after %s it is %s, %v", apiTime, client.Now(), err)
+		}
 	})
 }

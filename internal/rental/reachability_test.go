@@ -3,92 +3,54 @@ package rental
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-var (
-	refused     = reply{err: &net.OpError{Op: "dial", Net: "tcp", Err: connectionRefused()}}
-	badGateway  = reply{status: http.StatusBadGateway, body: "<html>"}
-	unavailable = reply{
-		status: http.StatusServiceUnavailable, body: errorJSON(CodeProviderUnavailable), header: "X-Request-Id: req_1",
-	}
-	userResponse = reply{status: http.StatusOK, body: `{"id":"u","data":[]}`}
-)
-
-// waitingClient is a client with the default pauses.
-func waitingClient(t *testing.T, transport http.RoundTripper) *Client {
-	t.Helper()
-	return newTestClient(t, testURL, func(c *Config) { c.Transport, c.Backoff = transport, defaultBackoff })
-}
-
-// hang waits until the request is cut off.
-func hang(req *http.Request) { <-req.Context().Done() }
-
-func getMe(t *testing.T, c *Client) error {
-	t.Helper()
-	_, err := c.GetMe(t.Context())
-	return err
-}
-
 // A client gives up on an API that does not answer ten seconds after its first request: all calls, including those that
 // wait for the rate limit, and all later ones. The errors name what happened and the address.
 func TestReachability_GivesUpAfterTenSeconds(t *testing.T) {
-	proxyLimit := reply{status: 429, header: "Retry-After: 50", body: "<html>"}
+	down := failed(CodeProviderUnavailable)
+	down.header = "X-Request-Id: req_1"
 	for name, test := range map[string]struct {
-		transport *scriptedTransport
-		want      string
+		reply reply
+		want  string
 	}{
-		"closed port":  {&scriptedTransport{replies: []reply{refused}}, connectionRefused().Error()},
-		"gateway page": {&scriptedTransport{replies: []reply{badGateway}}, "502 Bad Gateway"},
-		"API is down":  {&scriptedTransport{replies: []reply{unavailable}}, "503 provider_unavailable (request id req_1)"},
-		"429 of proxy": {&scriptedTransport{replies: []reply{proxyLimit}}, "429 Too Many Requests"},
-		"black hole": {
-			&scriptedTransport{replies: []reply{{err: context.Canceled}}, onRequest: hang}, "no complete response within",
-		},
+		"closed port":  {refused, connectionRefused().Error()},
+		"gateway page": {badGateway, "502 Bad Gateway"},
+		"API is down":  {down, "503 provider_unavailable (request id req_1)"},
+		"429 of proxy": {reply{status: 429, header: "Retry-After: 50", body: "<html>"}, "429 Too Many Requests"},
+		"black hole":   {hangs, "no complete response within"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start, late := time.Now(), atomic.Int32{}
-				client := waitingClient(t, roundTrip(func(req *http.Request) (*http.Response, error) {
-					if time.Since(start) >= firstAnswerTimeout {
-						late.Add(1)
-					}
-					return test.transport.RoundTrip(req)
-				}))
-				check := func(err error) {
-					took := time.Since(start)
-					inTime := took == firstAnswerTimeout
-					if !inTime || !IsUnreachable(err) || !IsUnavailable(err) ||
-						errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), testURL) {
-						t.Errorf("after %s: %v", took, err)
-					}
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			s := inTurn(test.reply)
+			client := newTestClient(t, s, defaultPauses)
+			check := func(err error) {
+				if took := time.Since(start); took != firstAnswerTimeout || !IsUnreachable(err) || !IsUnavailable(err) ||
+					errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), testURL) {
+					t.Errorf("%s: %v after %s", name, err, took)
 				}
-				var calls sync.WaitGroup
-				for i := range 3 * initialRequests {
-					calls.Go(func() {
-						time.Sleep(time.Duration(i%3) * time.Second)
-						check(getMe(t, client))
-					})
-				}
-				calls.Wait()
-				if n := late.Load(); n > 1 { // its end shows that the API does not answer
-					t.Errorf("%d attempts began after %s", n, firstAnswerTimeout)
-				}
-				sent := test.transport.attempts()
-				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
-				check(err)
-				if later := asError(t, err); test.transport.attempts() != sent || later.Attempts != 0 ||
-					later.OutcomeUnknown || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("after giving up: %d requests, %+v; want %q", test.transport.attempts()-sent, later, test.want)
-				}
-			})
+			}
+			var calls sync.WaitGroup
+			for i := range 3 * initialRequests {
+				calls.Go(func() {
+					time.Sleep(time.Duration(i%3) * time.Second)
+					check(getMe(t, client))
+				})
+			}
+			calls.Wait()
+			sent := s.attempts()
+			_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+			check(err)
+			if e := asError(t, err); s.attempts() != sent || e.Attempts != 0 || e.OutcomeUnknown ||
+				!strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: after giving up: %d requests, %+v; want %q", name, s.attempts()-sent, e, test.want)
+			}
 		})
 	}
 }
@@ -98,20 +60,17 @@ func TestReachability_PatienceAfterFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		listings := 0
-		client := waitingClient(t, roundTrip(func(req *http.Request) (*http.Response, error) {
-			current := userResponse
-			switch at := time.Since(start); {
-			case strings.HasSuffix(req.URL.Path, "/gpus"): // a slow response
+		client := newTestClient(t, &script{answer: func(req *http.Request, _ int) reply {
+			at := time.Since(start)
+			switch {
+			case strings.HasSuffix(req.URL.Path, "/gpus"):
 				listings++
-				time.Sleep(20 * time.Second)
-				if err := req.Context().Err(); err != nil {
-					return nil, err
-				}
+				return late(ok(onePage("")), 20*time.Second)
 			case at < 9*time.Second || at > 10*time.Second && at < time.Minute:
-				current = badGateway
+				return badGateway
 			}
-			return (&scriptedTransport{replies: []reply{current}}).RoundTrip(req)
-		}))
+			return ok(userJSON)
+		}}, defaultPauses)
 		var slow sync.WaitGroup
 		slow.Go(func() {
 			if _, err := collect(client.ListGPUs(t.Context(), ListOptions{})); err != nil || listings != 1 {
@@ -141,19 +100,18 @@ func TestReachability_Answers(t *testing.T) {
 		first  reply
 		answer bool
 	}{
-		"success":          {userResponse, true},
-		"unauthorized":     {reply{status: 401, body: errorJSON(CodeUnauthorized)}, true},
-		"rate limited":     {reply{status: 429, body: errorJSON(CodeRateLimited)}, true},
-		"internal":         {reply{status: 500, body: errorJSON(CodeInternal)}, false},
-		"unavailable":      {unavailable, false},
-		"HTML, 200":        {reply{status: 200, body: "<html>"}, false},
+		"success":          {ok(userJSON), true},
+		"unauthorized":     {failed(CodeUnauthorized), true},
+		"rate limited":     {failed(CodeRateLimited), true},
+		"internal":         {failed(CodeInternal), false},
+		"HTML, 200":        {ok("<html>"), false},
 		"401 of a proxy":   {reply{status: 401, body: "<html>"}, false},
 		"redirect":         {reply{status: 302, header: "Location: https://login.example/"}, false},
 		"undocumented 500": {reply{status: 500, body: errorJSON(CodeNotFound)}, false},
 		"network error":    {refused, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := waitingClient(t, &scriptedTransport{replies: []reply{test.first, badGateway}})
+			client := newTestClient(t, inTurn(test.first, badGateway), defaultPauses)
 			if err := getMe(t, client.WithoutRetries()); IsUnreachable(err) == test.answer {
 				t.Errorf("%s: unreachable is %t: %v", name, test.answer, err)
 			}
@@ -171,7 +129,7 @@ func TestReachability_Answers(t *testing.T) {
 // Calls that their callers interrupt end the waiting, too.
 func TestReachability_InterruptedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := waitingClient(t, &scriptedTransport{replies: []reply{{err: context.Canceled}}, onRequest: hang})
+		client := newTestClient(t, inTurn(hangs), defaultPauses)
 		start := time.Now()
 		for range 40 {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -195,44 +153,36 @@ func TestReachability_WriteInFlight(t *testing.T) {
 		"answered": {reply{status: http.StatusCreated, body: `{"id":"i","type":"on_demand"}`}, false},
 		"lost":     {badGateway, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				replies := []reply{test.reply, {err: context.Canceled}, userResponse} // to the write and to reads
-				s := &scriptedTransport{replies: replies, onRequest: func(req *http.Request) {
-					if req.Method != http.MethodPost {
-						if time.Since(start) < firstAnswerTimeout {
-							hang(req)
-						}
-						return
-					}
-					select {
-					case <-req.Context().Done():
-						t.Error("the write was cut off")
-					case <-time.After(20 * time.Second):
-					}
-				}}
-				client := waitingClient(t, s)
-				var write sync.WaitGroup
-				write.Go(func() {
-					_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
-					if (err != nil) != test.lost || IsOutcomeUnknown(err) != test.lost || IsUnreachable(err) != test.lost {
-						t.Errorf("got %v", err)
-					}
-				})
-				for _, at := range []time.Duration{5 * time.Second, 15 * time.Second} {
-					time.Sleep(at - time.Since(start))
-					end := max(at, firstAnswerTimeout)
-					if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != end || s.attempts() != 2 {
-						t.Errorf("a read during the write: %v after %s", err, time.Since(start))
-					}
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			s := &script{answer: func(req *http.Request, _ int) reply {
+				switch {
+				case req.Method == http.MethodPost:
+					return late(test.reply, 20*time.Second)
+				case time.Since(start) < firstAnswerTimeout:
+					return hangs
 				}
-				write.Wait()
-				err := getMe(t, client)
-				if IsUnreachable(err) != test.lost || time.Since(start) != 20*time.Second {
-					t.Errorf("a read after the write: %v after %s", err, time.Since(start))
+				return ok(userJSON)
+			}}
+			client := newTestClient(t, s, defaultPauses)
+			var write sync.WaitGroup
+			write.Go(func() {
+				_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+				if (err != nil) != test.lost || IsOutcomeUnknown(err) != test.lost || IsUnreachable(err) != test.lost {
+					t.Errorf("%s: %v", name, err)
 				}
 			})
+			for _, at := range []time.Duration{5 * time.Second, 15 * time.Second} {
+				time.Sleep(at - time.Since(start))
+				end := max(at, firstAnswerTimeout)
+				if err := getMe(t, client); !IsUnreachable(err) || time.Since(start) != end || s.attempts() != 2 {
+					t.Errorf("%s: a read during the write: %v after %s", name, err, time.Since(start))
+				}
+			}
+			write.Wait()
+			if err := getMe(t, client); IsUnreachable(err) != test.lost || time.Since(start) != 20*time.Second {
+				t.Errorf("%s: a read after the write: %v after %s", name, err, time.Since(start))
+			}
 		})
 	}
 }
@@ -240,14 +190,11 @@ func TestReachability_WriteInFlight(t *testing.T) {
 // The failure of one call is in the errors of others. An interruption is not a failure, and secrets stay hidden.
 func TestReachability_SharedFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scriptedTransport{
-			replies: []reply{{err: errors.New("proxy said " + deviceSecret)}},
-		}
-		client := waitingClient(t, s)
+		failure := reply{err: errors.New("proxy said " + deviceSecret)}
+		client, s := scriptedClient(t, failure, hangs, late(failure, firstAnswerTimeout))
 		if _, err := client.CreateDeviceToken(t.Context(), deviceSecret); err == nil {
 			t.Fatal("no error")
 		}
-		s.onRequest = hang
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := client.GetMe(ctx); !errors.Is(err, context.DeadlineExceeded) || IsUnreachable(err) {
@@ -256,7 +203,6 @@ func TestReachability_SharedFailure(t *testing.T) {
 		if text := client.reach.failure.Error(); !strings.Contains(text, "proxy said") {
 			t.Errorf("after an interrupted call, the failure is %s", text)
 		}
-		s.onRequest = func(*http.Request) { time.Sleep(firstAnswerTimeout) }
 		if _, err := client.CreateDeviceToken(t.Context(), deviceSecret); err == nil {
 			t.Fatal("no error")
 		}

@@ -2,16 +2,18 @@ package rental
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // idempotentPOSTs are POST operations that are idempotent without an idempotency key, and the reason.
@@ -35,143 +37,150 @@ func idempotencyOf(op operation) idempotency {
 }
 
 func TestRetryMatrix(t *testing.T) {
-	const retries = 3
+	const maxRetries = 3
 	type result struct {
 		attempts int
 		unknown  bool
 		inFlight bool
 	}
-	type results struct{ idempotent, withKey, notIdempotent result }
-	retried, stopped := result{attempts: 1 + retries}, result{attempts: 1}
-	always, never := results{retried, retried, retried}, results{stopped, stopped, stopped}
+	type results map[idempotency]result
+	same := func(attempts int) results {
+		all := result{attempts: attempts}
+		return results{idempotent: all, idempotentKey: all, notIdempotent: all}
+	}
 	// afterLoss returns the results for requests that the API may have performed.
 	afterLoss := func(attempts int) results {
-		return results{result{attempts, false, true}, result{attempts, true, true}, result{1, true, true}}
+		return results{
+			idempotent:    {attempts, false, true},
+			idempotentKey: {attempts, true, true},
+			notIdempotent: {1, true, true},
+		}
 	}
-	lost, foreign, redirect := afterLoss(1+retries), afterLoss(1+maxForeignRetries), afterLoss(1)
-	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-	certificate := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
-	cases := map[string]struct {
+	always, never, lost := same(1+maxRetries), same(1), afterLoss(1+maxRetries)
+	foreign, redirect := afterLoss(1+maxForeignRetries), afterLoss(1)
+	for name, test := range map[string]struct {
 		reply       reply
 		want        results
 		unavailable bool
 	}{
 		"no connection":        {refused, always, true},
-		"connection closed":    {reply{err: io.ErrUnexpectedEOF}, lost, true},
-		"reset":                {reply{err: reset}, lost, true},
-		"bad certificate":      {reply{err: certificate}, never, true},
+		"connection closed":    {cut, lost, true},
+		"reset":                {reply{err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}, lost, true},
+		"bad certificate":      {reply{err: &tls.CertificateVerificationError{}}, never, true},
 		"no TLS":               {reply{err: tls.RecordHeaderError{}}, never, true},
 		"not the loopback":     {reply{err: &net.OpError{Op: "dial", Err: errNotLoopback}}, never, true},
-		"500 of the API":       {reply{status: 500, body: errorJSON("internal")}, lost, true},
-		"503 of the API":       {reply{status: 503, body: errorJSON("provider_unavailable")}, lost, true},
+		"500 of the API":       {failed(CodeInternal), lost, true},
+		"503 of the API":       {failed(CodeProviderUnavailable), lost, true},
 		"500 of a proxy":       {reply{status: 500, body: "<html>"}, lost, true},
-		"503 of a proxy":       {reply{status: 503, body: "busy"}, lost, true},
-		"502":                  {reply{status: 502, body: "<html>"}, lost, true},
+		"502":                  {badGateway, lost, true},
 		"504":                  {reply{status: 504, body: errorJSON("timeout")}, lost, true},
-		"501":                  {reply{status: 501, body: errorJSON("internal")}, foreign, true},
+		"501":                  {reply{status: 501, body: errorJSON(CodeInternal)}, foreign, true},
 		"505":                  {reply{status: 505}, foreign, true},
 		"429 of a proxy":       {reply{status: 429, body: "<html>"}, lost, true},
-		"undocumented pair":    {reply{status: 500, body: errorJSON("not_found")}, lost, true},
+		"undocumented pair":    {reply{status: 500, body: errorJSON(CodeNotFound)}, lost, true},
 		"unknown code":         {reply{status: 409, body: errorJSON("Conflict")}, foreign, true},
-		"HTML with status 200": {reply{status: 200, body: "<html>"}, foreign, true},
-		"not found":            {reply{status: 404, body: errorJSON("not_found")}, never, false},
-		"validation":           {reply{status: 422, body: errorJSON("validation_error")}, never, false},
+		"HTML with status 200": {ok("<html>"), foreign, true},
+		"not found":            {failed(CodeNotFound), never, false},
+		"validation":           {failed(CodeValidation), never, false},
 		"403 of a proxy":       {reply{status: 403, body: "<html>"}, foreign, true},
 		"redirect":             {reply{status: 308, header: "Location: https://other.example/"}, redirect, true},
 		"oversized body":       {reply{status: 404, body: string(make([]byte, maxErrorBody+1))}, foreign, true},
-	}
-	for failure, test := range cases {
-		for _, op := range operations(t) {
-			t.Run(failure+"/"+op.id, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{test.reply}}
-				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, retries })
-				_, err := op.do(t.Context(), client)
-				want := map[idempotency]result{
-					idempotent: test.want.idempotent, idempotentKey: test.want.withKey, notIdempotent: test.want.notIdempotent,
-				}[idempotencyOf(op)]
-				if got := (result{s.attempts(), IsOutcomeUnknown(err), IsInFlight(err)}); err == nil || got != want {
-					t.Errorf("got %+v (%v), want %+v", got, err, want)
-				}
-				if e := asError(t, err); e.Attempts != s.attempts() || e.Status != test.reply.status {
-					t.Errorf("%d attempts and status %d in the error, want %d and %d",
-						e.Attempts, e.Status, s.attempts(), test.reply.status)
-				}
-				if IsUnavailable(err) != test.unavailable {
-					t.Errorf("unavailable is %t for %v", !test.unavailable, err)
-				}
-			})
+	} {
+		for _, op := range operations() {
+			s := inTurn(test.reply)
+			_, err := op.call(t.Context(), newTestClient(t, s, retries(maxRetries)))
+			got, want := result{s.attempts(), IsOutcomeUnknown(err), IsInFlight(err)}, test.want[idempotencyOf(op)]
+			if err == nil || got != want || IsUnavailable(err) != test.unavailable {
+				t.Errorf("%s, %s: got %+v, unavailable %t (%v); want %+v, %t", name, op.id, got, IsUnavailable(err), err,
+					want, test.unavailable)
+			}
+			if e := asError(t, err); e.Attempts != s.attempts() || e.Status != test.reply.status {
+				t.Errorf("%s, %s: %d attempts and status %d in the error", name, op.id, e.Attempts, e.Status)
+			}
 		}
 	}
 }
 
 // A response of the API to a retry shows whether an earlier attempt was performed, but a 401, a 403 or a foreign
-// response does not.
+// response does not. Whatever it is, the lost attempt is in flight for one request timeout.
 func TestOutcomeUnknown_AfterRetry(t *testing.T) {
-	cut := reply{err: io.ErrUnexpectedEOF}
-	tests := []struct {
-		name    string
-		replies []reply
-		unknown bool
+	created, repeated := reply{status: 201, body: `{"id":"i"}`}, ok(`{"id":"i"}`)
+	marked := reply{status: 201, body: `{"id":"i"}`, header: "Idempotent-Replayed: true"}
+	for name, test := range map[string]struct {
+		replies           []reply
+		unknown, inFlight bool
+		replay            Replay
 	}{
-		{"then created", []reply{cut, {status: 201, body: `{"id":"i"}`}}, false},
-		{"then replayed", []reply{cut, cut, {status: 200, body: `{"id":"i"}`}}, false},
-		{"then no funds", []reply{cut, {status: 402, body: errorJSON("insufficient_funds")}}, false},
-		{"then conflict", []reply{cut, {status: 409, body: errorJSON("conflict")}}, false},
-		{"then unauthorized", []reply{cut, {status: 401, body: errorJSON("unauthorized")}}, true},
-		{"then forbidden", []reply{cut, {status: 403, body: errorJSON("forbidden")}}, true},
-		{"then HTML of a proxy", []reply{cut, {status: 404, body: "<html>"}}, true},
-		{"then no connection", []reply{cut, refused}, true},
-		{"no connection, then conflict", []reply{refused, {status: 409, body: errorJSON("conflict")}}, false},
-		{"rate limited, then no funds", []reply{
-			{status: 429, body: errorJSON("rate_limited")}, {status: 402, body: errorJSON("insufficient_funds")},
-		}, false},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+		"created":                      {[]reply{created}, false, false, NotReplayed},
+		"replayed":                     {[]reply{repeated}, false, false, Replayed},
+		"replayed, with the header":    {[]reply{marked}, false, false, Replayed},
+		"then created":                 {[]reply{cut, created}, false, false, NotReplayed},
+		"then replayed":                {[]reply{cut, cut, repeated}, false, false, ReplayedAfterLoss},
+		"then no funds":                {[]reply{cut, failed(CodeInsufficientFunds)}, false, true, NotReplayed},
+		"then unauthorized":            {[]reply{cut, failed(CodeUnauthorized)}, true, true, NotReplayed},
+		"then forbidden":               {[]reply{cut, failed(CodeForbidden)}, true, true, NotReplayed},
+		"then HTML of a proxy":         {[]reply{cut, {status: 404, body: "<html>"}}, true, true, NotReplayed},
+		"then no connection":           {[]reply{cut, refused}, true, true, NotReplayed},
+		"no connection, then conflict": {[]reply{refused, failed(CodeConflict)}, false, false, NotReplayed},
+		"rate limited, then no funds": {
+			[]reply{failed(CodeRateLimited), failed(CodeInsufficientFunds)}, false, false, NotReplayed,
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
 			client, _ := scriptedClient(t, test.replies...)
-			_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
-			if IsOutcomeUnknown(err) != test.unknown {
-				t.Errorf("outcome unknown is %t: %v", !test.unknown, err)
+			_, replay, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+			if IsOutcomeUnknown(err) != test.unknown || IsInFlight(err) != test.inFlight || replay != test.replay {
+				t.Errorf("%s: outcome unknown %t, in flight %t, replay %d: %v", name, IsOutcomeUnknown(err), IsInFlight(err),
+					replay, err)
+			}
+			if time.Sleep(DefaultRequestTimeout); IsInFlight(err) {
+				t.Errorf("%s: still in flight after %s", name, DefaultRequestTimeout)
 			}
 		})
 	}
 }
 
-func TestMaxRetries(t *testing.T) {
-	for configured, want := range map[int]int{-1: 1, 0: 1 + DefaultMaxRetries, 2: 3} {
-		s := &scriptedTransport{replies: []reply{{status: 502}}}
-		client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, configured })
-		if _, err := client.GetMe(t.Context()); !IsUnavailable(err) || s.attempts() != want {
-			t.Errorf("MaxRetries %d: %d attempts (%v), want %d", configured, s.attempts(), err, want)
+// When a reused connection breaks, net/http sends a request with an idempotency key again. The end of the second one
+// shows nothing about the first.
+func TestInFlight_AfterReplayByNetHTTP(t *testing.T) {
+	for name, second := range map[string]reply{"rejected": failed(CodeInsufficientFunds), "no connection": refused} {
+		client := newTestClient(t, &script{answer: func(req *http.Request, _ int) reply {
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("")
+			trace.WroteHeaders()
+			trace.WroteHeaders()
+			return second
+		}}, retries(-1))
+		_, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{})
+		if rejected := IsInsufficientFunds(err); !IsInFlight(err) || IsOutcomeUnknown(err) == rejected {
+			t.Errorf("%s: %v, in flight %t, outcome unknown %t", name, err, IsInFlight(err), IsOutcomeUnknown(err))
 		}
 	}
 }
 
-func TestMaxRetries_DoesNotLimit429(t *testing.T) {
-	for _, op := range operations(t) {
-		t.Run(op.id, func(t *testing.T) {
-			limited := reply{status: 429, body: errorJSON("rate_limited")}
-			notFound := reply{status: 404, body: errorJSON("not_found")}
-			s := &scriptedTransport{replies: []reply{limited, limited, limited, limited, notFound}}
-			client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.MaxRetries = s, -1 })
-			if _, err := op.do(t.Context(), client); !IsNotFound(err) || IsOutcomeUnknown(err) {
-				t.Errorf("got %v, want the response after the 429", err)
+// A 429 does not count as a retry.
+func TestMaxRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for configured, want := range map[int]int{-1: 1, 0: 1 + DefaultMaxRetries, 2: 3} {
+			s := inTurn(failed(CodeRateLimited), failed(CodeRateLimited), failed(CodeRateLimited), badGateway)
+			err := getMe(t, newTestClient(t, s, retries(configured)))
+			if asError(t, err).Status != http.StatusBadGateway || s.attempts() != 3+want {
+				t.Errorf("MaxRetries %d: %d attempts (%v), want %d", configured, s.attempts(), err, 3+want)
 			}
-		})
-	}
+		}
+	})
 }
 
 func TestRetry_SendsSameBodyAndKey(t *testing.T) {
-	client, s := scriptedClient(t, reply{status: 503, body: errorJSON("provider_unavailable")}, reply{err: io.EOF},
-		reply{status: 201, body: `{"id":"i"}`})
 	var seen []string
-	s.onRequest = func(req *http.Request) {
+	client := newTestClient(t, &script{answer: func(req *http.Request, n int) reply {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			t.Error(err)
 		}
 		seen = append(seen, req.Header.Get("Idempotency-Key")+string(body))
-	}
+		return []reply{failed(CodeProviderUnavailable), cut, {status: 201, body: `{"id":"i"}`}}[n]
+	}})
 	if _, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{OfferID: "o"}); err != nil {
 		t.Fatal(err)
 	}
@@ -192,33 +201,48 @@ func connectionRefused() error {
 // With real connections: a refused connection proves that nothing was sent, and a connection that breaks after the
 // request does not.
 func TestRetry_RealConnections(t *testing.T) {
-	t.Run("refused", func(t *testing.T) {
-		server := httptest.NewServer(http.NotFoundHandler())
-		server.Close()
-		client := newTestClient(t, server.URL+"/api/v1", func(c *Config) { c.MaxRetries = 2 })
-		_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
-		if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) || !errors.Is(err, connectionRefused()) {
-			t.Errorf("got %+v", e)
+	var served atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if served.Add(1)%2 == 1 {
+			panic(http.ErrAbortHandler)
 		}
-	})
-	t.Run("closed after the request", func(t *testing.T) {
-		var served atomic.Int32
-		handler := func(w http.ResponseWriter, _ *http.Request) {
-			if served.Add(1)%2 == 1 {
-				panic(http.ErrAbortHandler)
-			}
-			w.WriteHeader(http.StatusCreated)
-			if _, err := io.WriteString(w, `{"id":"i","slug":"s"}`); err != nil {
-				t.Error(err)
-			}
+		w.WriteHeader(http.StatusCreated)
+		if _, err := io.WriteString(w, `{"id":"i","slug":"s"}`); err != nil {
+			t.Error(err)
 		}
-		client := newServerClient(t, handler)
-		if _, err := client.CreateTemplate(t.Context(), TemplateCreate{}); !IsOutcomeUnknown(err) || served.Load() != 1 {
-			t.Errorf("template: %d requests, %v", served.Load(), err)
+	}))
+	client := newTestClient(t, nil, baseURL(server.URL))
+	if _, err := client.CreateTemplate(t.Context(), TemplateCreate{}); !IsOutcomeUnknown(err) || served.Load() != 1 {
+		t.Errorf("template: %d requests, %v", served.Load(), err)
+	}
+	served.Store(0)
+	if _, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{}); err != nil || served.Load() != 2 {
+		t.Errorf("instance: %d requests, %v", served.Load(), err)
+	}
+	server.Close()
+	client = newTestClient(t, nil, baseURL(server.URL), retries(2)) // the other one has an open connection
+	_, err := client.CreateTemplate(t.Context(), TemplateCreate{})
+	if e := asError(t, err); e.Attempts != 3 || IsOutcomeUnknown(err) || !errors.Is(err, connectionRefused()) {
+		t.Errorf("without a server: %+v", e)
+	}
+}
+
+// A write counts when its call ends, with or without an error.
+func TestWrites(t *testing.T) {
+	var client *Client
+	client = newTestClient(t, &script{answer: func(_ *http.Request, n int) reply {
+		if n == 0 && client.Writes("instances") != 0 {
+			t.Error("a write counts before its end")
 		}
-		served.Store(0)
-		if _, _, err := client.CreateInstance(t.Context(), "k", InstanceCreate{}); err != nil || served.Load() != 2 {
-			t.Errorf("instance: %d requests, %v", served.Load(), err)
-		}
-	})
+		return []reply{ok(`{"id":"x"}`), failed(CodeNotFound), ok(`{"id":"x"}`)}[n]
+	}})
+	_, stopErr := client.StopInstance(t.Context(), "x")
+	_, failedErr := client.StopInstance(t.Context(), "x")
+	_, readErr := client.GetInstance(t.Context(), "x")
+	if stopErr != nil || !IsNotFound(failedErr) || readErr != nil {
+		t.Errorf("got %v, %v, %v", stopErr, failedErr, readErr)
+	}
+	if got := client.Writes("instances"); got != 2 || client.Writes("templates") != 0 {
+		t.Errorf("%d writes, want 2: a failed call counts, and a read does not", got)
+	}
 }

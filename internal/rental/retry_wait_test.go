@@ -3,8 +3,6 @@ package rental
 import (
 	"context"
 	"errors"
-	"io"
-	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,96 +11,79 @@ import (
 	"time"
 )
 
-func rateLimited(retryAfter string) reply {
-	return reply{status: 429, header: "Retry-After: " + retryAfter, body: errorJSON("rate_limited")}
-}
-
 func TestRetryAfter(t *testing.T) {
-	ok := reply{status: 200, body: `{"id":"u"}`}
-	unavailable := func(after string) reply {
-		return reply{status: 503, header: "Retry-After: " + after, body: errorJSON("provider_unavailable")}
+	busy := func(after string) reply {
+		busy := failed(CodeProviderUnavailable)
+		busy.header = "Retry-After: " + after
+		return busy
 	}
-	tests := []struct {
-		name            string
-		first           reply
+	// A test in a bubble begins at 2000-01-01.
+	const first = time.Second // pause without Retry-After
+	for name, test := range map[string]struct {
+		reply           reply
 		atLeast, atMost time.Duration
 	}{
-		{"seconds", rateLimited("40"), 40 * time.Second, 50 * time.Second},
-		{"date", rateLimited(httpDate(90 * time.Second)), 90 * time.Second, 95 * time.Second},
-		{"date of the API's clock", reply{status: 429, body: errorJSON(CodeRateLimited), header: "Retry-After: " +
-			httpDate(time.Hour+7*time.Second), date: httpDate(time.Hour)}, 7 * time.Second, 9 * time.Second},
-		{"past date", rateLimited("Sat, 01 Jan 1994 00:00:00 GMT"), time.Second, time.Second},
-		{"zero", rateLimited("0"), time.Second, time.Second},
-		{"none", reply{status: 429}, time.Second, time.Second},
-		{"invalid", rateLimited("soon"), time.Second, time.Second},
-		{"negative", rateLimited("-3"), time.Second, time.Second},
-		{"exponent", rateLimited("1e3"), time.Second, time.Second},
-		{"503", unavailable("20"), 20 * time.Second, 25 * time.Second},
-		{"503 without", reply{status: 503}, time.Second, time.Second},
-		{"502 with Retry-After", reply{status: 502, header: "Retry-After: 500"}, time.Second, time.Second},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{ok, test.first, ok}}
-				client := newTestClient(t, testURL, func(c *Config) {
-					c.Transport, c.Backoff = s, fixedPause(time.Second)
-				})
-				if err := getMe(t, client); err != nil { // after its first answer the client is patient
-					t.Fatal(err)
-				}
-				start := time.Now()
-				_, err := client.GetMe(t.Context())
-				if took := time.Since(start); err != nil || took < test.atLeast || took > test.atMost {
-					t.Errorf("took %s (%v), want %s to %s", took, err, test.atLeast, test.atMost)
-				}
-			})
+		"seconds": {rateLimited("40"), 40 * time.Second, 50 * time.Second},
+		"date":    {rateLimited("Sat, 01 Jan 2000 00:01:30 GMT"), 90 * time.Second, 95 * time.Second},
+		"date of the API's clock": {
+			rateLimited("Sat, 01 Jan 2000 01:00:07 GMT\nDate: Sat, 01 Jan 2000 01:00:00 GMT"), 7 * time.Second, 9 * time.Second,
+		},
+		"past date":            {rateLimited("Sat, 01 Jan 1994 00:00:00 GMT"), first, first},
+		"zero":                 {rateLimited("0"), first, first},
+		"none":                 {failed(CodeRateLimited), first, first},
+		"invalid":              {rateLimited("soon"), first, first},
+		"negative":             {rateLimited("-3"), first, first},
+		"exponent":             {rateLimited("1e3"), first, first},
+		"503":                  {busy("20"), 20 * time.Second, 25 * time.Second},
+		"503 without":          {failed(CodeProviderUnavailable), first, first},
+		"502 with Retry-After": {reply{status: 502, header: "Retry-After: 500"}, first, first},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newTestClient(t, inTurn(ok(userJSON), test.reply, ok(userJSON)), fixedPause(first))
+			if err := getMe(t, client); err != nil { // after its first answer the client is patient
+				t.Fatal(err)
+			}
+			start := time.Now()
+			err := getMe(t, client)
+			if took := time.Since(start); err != nil || took < test.atLeast || took > test.atMost {
+				t.Errorf("%s: took %s (%v), want %s to %s", name, took, err, test.atLeast, test.atMost)
+			}
 		})
 	}
 }
 
-// httpDate returns a date relative to the start of a synctest bubble, 2000-01-01 UTC.
-func httpDate(after time.Duration) string {
-	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(after).Format(http.TimeFormat)
-}
-
 // A wait that would exceed the deadline, or ten minutes without one, is not started: the call returns the 429.
 func TestRetryAfter_TooLong(t *testing.T) {
-	tests := []struct {
-		name       string
+	for name, test := range map[string]struct {
 		retryAfter string
 		deadline   time.Duration // 0: none
 		atMost     time.Duration
 	}{
-		{"a day, with deadline", "86400", time.Hour, 0},
-		{"overflow, with deadline", "99999999999999999999999", time.Hour, 0},
-		{"a day, without deadline", "86400", 0, 0},
-		{"date, with deadline", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour, 0},
-		{"repeated, with deadline", "60", time.Hour, time.Hour},
-		{"repeated, without deadline", "60", 0, 10 * time.Minute},
-		{"without a header", "", 0, 10 * time.Minute},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &scriptedTransport{replies: []reply{rateLimited(test.retryAfter)}}
-				client := newTestClient(t, testURL, func(c *Config) { c.Transport, c.Backoff = s, defaultBackoff })
-				ctx := t.Context()
-				if test.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, test.deadline)
-					defer cancel()
-				}
-				start := time.Now()
-				_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
-				took := time.Since(start)
-				if e, _ := errors.AsType[*Error](err); (test.retryAfter == "") != e.RetryAt.IsZero() {
-					t.Errorf("requests are accepted again at %s", e.RetryAt)
-				}
-				if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.atMost || took < test.atMost*8/10 {
-					t.Errorf("after %s: %v; want the 429 after %s", took, err, test.atMost)
-				}
-			})
+		"a day, with deadline":       {"86400", time.Hour, 0},
+		"overflow, with deadline":    {"99999999999999999999999", time.Hour, 0},
+		"a day, without deadline":    {"86400", 0, 0},
+		"date, with deadline":        {"Fri, 31 Dec 9999 23:59:59 GMT", time.Hour, 0},
+		"repeated, with deadline":    {"60", time.Hour, time.Hour},
+		"repeated, without deadline": {"60", 0, 10 * time.Minute},
+		"without a header":           {"", 0, 10 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newTestClient(t, inTurn(rateLimited(test.retryAfter)), defaultPauses)
+			ctx := t.Context()
+			if test.deadline > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, test.deadline)
+				defer cancel()
+			}
+			start := time.Now()
+			_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
+			took := time.Since(start)
+			if e := asError(t, err); (test.retryAfter == "") != e.RetryAt.IsZero() {
+				t.Errorf("%s: requests are accepted again at %s", name, e.RetryAt)
+			}
+			if !IsRateLimited(err) || IsOutcomeUnknown(err) || took > test.atMost || took < test.atMost*8/10 {
+				t.Errorf("%s: %v after %s; want the 429 after %s", name, err, took, test.atMost)
+			}
 		})
 	}
 }
@@ -110,16 +91,18 @@ func TestRetryAfter_TooLong(t *testing.T) {
 // One 429 blocks all calls with the key. After Retry-After, one call at a time finds out whether the limit is reset.
 func TestRetryAfter_BlocksOtherCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := scriptedClient(t, rateLimited("30"), userResponse)
+		const latency = 100 * time.Millisecond
 		var mu sync.Mutex
 		var sent []time.Duration // after the start
 		start := time.Now()
-		s.onRequest = func(*http.Request) {
+		client := newTestClient(t, &script{answer: func(_ *http.Request, n int) reply {
 			mu.Lock()
+			defer mu.Unlock()
 			sent = append(sent, time.Since(start))
-			mu.Unlock()
-			time.Sleep(100 * time.Millisecond)
-		}
+			answer := []reply{rateLimited("30"), ok(`{"id":"u","data":[]}`)}[min(n, 1)]
+			answer.after = latency
+			return answer
+		}})
 		var calls sync.WaitGroup
 		for range 11 {
 			calls.Go(func() {
@@ -134,7 +117,7 @@ func TestRetryAfter_BlocksOtherCalls(t *testing.T) {
 		}
 		calls.Wait()
 		for i, at := range sent[2:] {
-			if at < 30*time.Second || at > 45*time.Second || i > 0 && at-sent[i+1] < 100*time.Millisecond {
+			if at < 30*time.Second || at > 45*time.Second || i > 0 && at-sent[i+1] < latency {
 				t.Errorf("sent after %s and %s, want one after the other between 30 s and 45 s", sent[i+1], at)
 			}
 		}
@@ -148,91 +131,57 @@ func TestCancellation(t *testing.T) {
 		_, _, err := c.CreateInstance(ctx, "k", InstanceCreate{})
 		return err
 	}
-	get := func(ctx context.Context, c *Client) error {
-		_, err := c.GetMe(ctx)
-		return err
-	}
-	tests := []struct {
-		name     string
+	get := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }
+	busy := failed(CodeProviderUnavailable)
+	for name, test := range map[string]struct {
 		call     func(context.Context, *Client) error
 		reply    reply
-		answered time.Duration // how long the answer takes
-		deadline bool          // instead of an interruption
-		want     error         // nil for a success
+		deadline bool  // instead of an interruption
+		want     error // nil for a success
 		took     time.Duration
 		unknown  bool
 	}{
-		{
-			name: "in backoff after a 503", call: post, reply: reply{status: 503, body: errorJSON(CodeProviderUnavailable)},
-			want: context.Canceled, took: time.Second, unknown: true,
+		"in backoff after a 503":           {post, busy, false, context.Canceled, time.Second, true},
+		"in backoff after a network error": {post, cut, false, context.Canceled, time.Second, true},
+		"in Retry-After":                   {post, rateLimited("3000"), false, context.Canceled, time.Second, false},
+		"write in flight, answered":        {post, late(ok(userJSON), 4*time.Second), false, nil, 4 * time.Second, false},
+		"write in flight, lost":            {post, late(cut, 4*time.Second), false, context.Canceled, 4 * time.Second, true},
+		"write in flight, no answer": {
+			post, late(hangs, 2*time.Hour), false, context.Canceled, time.Second + writeGrace, true,
 		},
-		{
-			name: "in backoff after a network error", call: post, reply: reply{err: io.EOF}, want: context.Canceled,
-			took: time.Second, unknown: true,
-		},
-		{name: "in Retry-After", call: post, reply: rateLimited("3000"), want: context.Canceled, took: time.Second},
-		{
-			name: "write in flight, answered", call: post, reply: userResponse, answered: 4 * time.Second,
-			took: 4 * time.Second,
-		},
-		{
-			name: "write in flight, lost", call: post, reply: reply{err: io.EOF}, answered: 4 * time.Second,
-			want: context.Canceled, took: 4 * time.Second, unknown: true,
-		},
-		{
-			name: "write in flight, no answer", call: post, answered: 2 * time.Hour, want: context.Canceled,
-			took: time.Second + writeGrace, unknown: true,
-		},
-		{
-			name: "write in flight at the deadline", call: post, reply: userResponse, answered: time.Minute, deadline: true,
-			took: time.Minute,
-		},
-		{name: "read in flight", call: get, answered: time.Minute, want: context.Canceled, took: time.Second},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sent := 0
-				transport := roundTrip(func(req *http.Request) (*http.Response, error) {
-					sent++
-					select {
-					case <-time.After(test.answered):
-						return (&scriptedTransport{replies: []reply{test.reply}}).RoundTrip(req)
-					case <-req.Context().Done():
-						return nil, req.Context().Err()
-					}
-				})
-				client := newTestClient(t, testURL, func(c *Config) {
-					c.Transport, c.Backoff, c.RequestTimeout = transport, fixedPause(time.Hour), time.Hour
-				})
-				start := time.Now()
-				// Without a deadline, the call would return the 429 at once.
-				ctx, cancel := context.WithTimeout(t.Context(), 48*time.Hour)
+		"write in flight at the deadline": {post, late(ok(userJSON), time.Minute), true, nil, time.Minute, false},
+		"read in flight":                  {get, hangs, false, context.Canceled, time.Second, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := inTurn(test.reply)
+			client := newTestClient(t, s, fixedPause(time.Hour), requestTimeout(time.Hour))
+			start := time.Now()
+			// Without a deadline, the call would return the 429 at once.
+			ctx, cancel := context.WithTimeout(t.Context(), 48*time.Hour)
+			defer cancel()
+			if test.deadline {
+				ctx, cancel = context.WithTimeout(ctx, time.Second)
 				defer cancel()
-				if test.deadline {
-					ctx, cancel = context.WithTimeout(ctx, time.Second)
-					defer cancel()
-				} else {
-					time.AfterFunc(time.Second, cancel)
-				}
-				err := test.call(ctx, client)
-				if took := time.Since(start); !errors.Is(err, test.want) || took != test.took || sent != 1 {
-					t.Errorf("after %s and %d requests: %v", took, sent, err)
-				}
-				if last := test.reply.status == 503; last && !strings.Contains(err.Error(), CodeProviderUnavailable) {
-					t.Errorf("%v does not contain the last failure", err)
-				}
-				if IsOutcomeUnknown(err) != test.unknown || IsUnavailable(err) {
-					t.Errorf("unknown %t, unavailable %t: %v", IsOutcomeUnknown(err), IsUnavailable(err), err)
-				}
-			})
+			} else {
+				time.AfterFunc(time.Second, cancel)
+			}
+			err := test.call(ctx, client)
+			if took := time.Since(start); !errors.Is(err, test.want) || took != test.took || s.attempts() != 1 {
+				t.Errorf("%s: %v after %s and %d requests", name, err, took, s.attempts())
+			}
+			if last := test.reply.status == 503; last && !strings.Contains(err.Error(), CodeProviderUnavailable) {
+				t.Errorf("%s: %v does not contain the last failure", name, err)
+			}
+			if IsOutcomeUnknown(err) != test.unknown || IsUnavailable(err) {
+				t.Errorf("%s: unknown %t, unavailable %t: %v", name, IsOutcomeUnknown(err), IsUnavailable(err), err)
+			}
 		})
 	}
 }
 
 func TestCancellation_DuringRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := scriptedClient(t, rateLimited("50"), userResponse)
+		client, s := scriptedClient(t, rateLimited("50"), ok(userJSON))
 		var first sync.WaitGroup
 		first.Go(func() {
 			if err := getMe(t, client); err != nil {
@@ -251,35 +200,4 @@ func TestCancellation_DuringRateLimit(t *testing.T) {
 		}
 		first.Wait()
 	})
-}
-
-func TestDefaultBackoff(t *testing.T) {
-	for attempt, seconds := range map[int]float64{0: 0.5, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 30, 7: 30, math.MaxInt: 30} {
-		longest := time.Duration(seconds * float64(time.Second))
-		for range 100 {
-			if pause := defaultBackoff.Pause(attempt); pause < longest/2-1 || pause > longest+1 {
-				t.Fatalf("attempt %d: %s, want %s to %s", attempt, pause, longest/2, longest)
-			}
-		}
-	}
-}
-
-// A write counts when its call ends, with or without an error.
-func TestWrites(t *testing.T) {
-	notFound := reply{status: 404, body: errorJSON(CodeNotFound)}
-	client, s := scriptedClient(t, reply{status: 200, body: `{"id":"x"}`}, notFound)
-	s.onRequest = func(*http.Request) {
-		if s.attempts() == 1 && client.Writes("instances") != 0 {
-			t.Error("a write counts before its end")
-		}
-	}
-	_, stopErr := client.StopInstance(t.Context(), "x")
-	_, failedErr := client.StopInstance(t.Context(), "x")
-	_, readErr := client.GetInstance(t.Context(), "x")
-	if stopErr != nil || !IsNotFound(failedErr) || !IsNotFound(readErr) {
-		t.Errorf("got %v, %v, %v", stopErr, failedErr, readErr)
-	}
-	if got := client.Writes("instances"); got != 2 || client.Writes("templates") != 0 {
-		t.Errorf("%d writes, want 2: a failed call counts, and a read does not", got)
-	}
 }
