@@ -182,12 +182,17 @@ func TestState_InvalidFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkPrivate(t, good)
-	altered := func(change func(map[string]any)) []byte {
+	altered := func(field string, value any) []byte {
 		var state map[string]any
 		if err := json.Unmarshal(raw, &state); err != nil {
 			t.Fatal(err)
 		}
-		change(state)
+		records, _ := state["Records"].(map[string]any)
+		if _, isRecord := records[field]; isRecord {
+			records[field] = value
+		} else {
+			state[field] = value
+		}
 		out, err := json.Marshal(state)
 		if err != nil {
 			t.Fatal(err)
@@ -198,18 +203,15 @@ func TestState_InvalidFiles(t *testing.T) {
 		content   []byte
 		says, key string
 	}{
-		"another version": {altered(func(s map[string]any) { s["Version"] = 1000 }), "version 1000", ""},
+		"another version": {altered("Version", 1000), "version 1000", ""},
 		"another format":  {[]byte(`{"serial": 4}`), "not a state file", ""},
 		"not JSON":        {[]byte("hello"), "not a state file", ""},
 		"empty":           {nil, "not a state file", ""},
 		"cut off":         {raw[:len(raw)/2], "not a state file", ""},
-		"wrong types":     {altered(func(s map[string]any) { s["Ledger"] = "none" }), "damaged", ""},
-		"no dice":         {altered(func(s map[string]any) { s["IDs"] = "" }), "damaged", ""},
-		"other offers":    {altered(func(s map[string]any) { s["Offers"] = map[string]any{} }), "damaged", ""},
-		"lost instance": {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged",
-			""},
-		"lost offer": {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }),
-			"damaged", ""},
+		"wrong types":     {altered("Ledger", "none"), "damaged", ""},
+		"no dice":         {altered("IDs", ""), "damaged", ""},
+		"other offers":    {altered("Offers", map[string]any{}), "damaged", ""},
+		"lost offer":      {altered("Instances", []any{map[string]any{"ID": "ins_x"}}), "damaged", ""},
 		"another key": {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
 	} {
 		file := filepath.Join(folder, "state.json")
