@@ -302,6 +302,34 @@ func (api *client) newSSHKey(seed byte) object {
 	return api.post("/ssh-keys", object{"public_key": publicKey(seed)}).created()
 }
 
+// checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
+func checkLedger(api *client, earlier []object) []object {
+	api.t.Helper()
+	b, entries := api.balance(), api.list("/transactions")
+	posted, seen := map[string]int64{}, map[string]bool{}
+	var sum, accrued int64
+	for n, e := range entries {
+		amount, instance := e.integer("amount_kop"), e.text("instance_id")
+		sum, seen[e.text("id")] = sum+amount, true
+		posted[instance] -= amount
+		check(api.t, (n == 0 || !e.time("at").After(entries[n-1].time("at"))) && (instance == "" || amount < 0),
+			"entry %d, newest first: %v", n, e)
+	}
+	delete(posted, "")
+	for _, i := range api.list("/instances?status=all") {
+		open := i.integer("cost_so_far_kop") - posted[i.text("id")]
+		accrued += open
+		most := max(i.integer("price.running_kop_h"), i.integer("price.stopped_kop_h")) // usage is posted every hour
+		check(api.t, open >= 0 && open <= most && (open == 0 || i.text("status") != "destroyed"), "%d not posted: %v", open, i)
+		delete(posted, i.text("id"))
+	}
+	check(api.t, sum == b.integer("balance_kop") && b.integer("available_kop") == sum-accrued && len(posted) == 0 &&
+		len(seen) == len(entries), "balance %v, sum %d, accrued %d, charges without instance %v, entries %v",
+		b, sum, accrued, posted, entries)
+	equal(api.t, "earlier entries", asJSON(entries[len(entries)-len(earlier):]), asJSON(append([]object{}, earlier...)))
+	return entries
+}
+
 // join adds a query to a path that may already have one.
 func join(path, query string) string {
 	if strings.Contains(path, "?") {
