@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -93,16 +92,14 @@ func (api *client) withHeader(name, value string) *client {
 }
 
 // send sends a request to any path of the simulator. A string is sent as it is, nil without a body, and other values
-// as JSON.
-func (api *client) send(method, target string, body any) response {
+// as JSON. The status is 0 if the connection is cut.
+func (api *client) send(method, target string, body any) (a response) {
 	api.t.Helper()
-	var reader io.Reader
-	if content, ok := body.(string); ok {
-		reader = strings.NewReader(content)
-	} else if body != nil {
-		reader = strings.NewReader(asJSON(body))
+	content, isText := body.(string)
+	if !isText && body != nil {
+		content = asJSON(body)
 	}
-	req := httptest.NewRequestWithContext(api.t.Context(), method, "http://127.0.0.1"+target, reader)
+	req := httptest.NewRequestWithContext(api.t.Context(), method, "http://127.0.0.1"+target, strings.NewReader(content))
 	req.RemoteAddr = "127.0.0.1:40000"
 	if api.key != "" {
 		req.Header.Set("Authorization", "Bearer "+api.key)
@@ -112,8 +109,15 @@ func (api *client) send(method, target string, body any) response {
 	}
 	maps.Copy(req.Header, api.header)
 	rec := httptest.NewRecorder()
+	a = response{t: api.t, request: method + " " + strings.TrimPrefix(target, "/api/v1"), header: rec.Header()}
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler {
+			panic(p)
+		}
+	}()
 	api.handler.ServeHTTP(rec, req)
-	return response{api.t, method + " " + strings.TrimPrefix(target, "/api/v1"), rec.Code, rec.Header(), rec.Body.Bytes()}
+	a.status, a.body = rec.Code, rec.Body.Bytes()
+	return a
 }
 
 // do calls the API.
@@ -281,6 +285,41 @@ func (api *client) destroy(id string) {
 	api.t.Helper()
 	api.delete("/instances/" + id).ok()
 	api.waitFor(id, "destroyed")
+}
+
+// creations are the operations that create an item of a list, by its path.
+var creations = func() map[string]apidoc.Operation {
+	all := map[string]apidoc.Operation{}
+	for _, op := range apidoc.Operations {
+		if op.Method == http.MethodPost && strings.Contains(op.Statuses, "201") {
+			all[op.Path] = op
+		}
+	}
+	return all
+}()
+
+// createPaths are their paths.
+var createPaths = slices.Sorted(maps.Keys(creations))
+
+// add creates the nth item of a list: with all fields at their highest bounds if n is odd, else with the required ones.
+func (api *client) add(path string, n int) object {
+	api.t.Helper()
+	body := object{}
+	for _, f := range apidoc.Fields(creations[path].Body) {
+		if !f.Required && n%2 == 0 {
+			continue
+		}
+		body[f.Name] = publicKey(byte(n)) // the only field of a type without bounds
+		for _, b := range apidoc.Bounds {
+			if b.Table == creations[path].Body && b.Field == f.Name && len(b.Valid) > 0 {
+				body[f.Name] = b.Valid[len(b.Valid)-1]
+			}
+		}
+	}
+	if path == "/instances" {
+		body = api.instanceBody(nil)
+	}
+	return api.withHeader("Idempotency-Key", unique("add")).post(path, body).created()
 }
 
 // newKey creates an API key with scopes.

@@ -70,7 +70,7 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 	} {
 		api := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
 		key := object{"public_key": publicKey(1)}
-		if a := api.try("POST", "/ssh-keys", key); a.status != c.status {
+		if a := api.do("POST", "/ssh-keys", key); a.status != c.status {
 			t.Errorf("%+v: status %d", c, a.status)
 		}
 		log, made := api.Requests(), len(api.list("/ssh-keys"))
