@@ -2,17 +2,20 @@ package simulator_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -45,16 +48,9 @@ func withStateFile(file string) func(*simulator.Config) {
 // save saves the state.
 func (api *client) save() {
 	api.t.Helper()
-	if err := api.Save(); err != nil {
+	if err := simulator.Save(api.Simulator); err != nil {
 		api.t.Fatal(err)
 	}
-}
-
-// restarted returns a simulator with the saved state.
-func (api *client) restarted(file string) *client {
-	api.t.Helper()
-	api.save()
-	return newClient(api.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
 // checkSame compares all responses of two simulators.
@@ -65,28 +61,35 @@ func checkSame(t *testing.T, when string, api, other *client) {
 	}
 }
 
+// A simulator with the state file of another one has the same state and the same future.
 func TestState_SurvivesRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	api := newClient(t, withStateFile(file), moving)
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Market = simulator.MarketMoving })
 	body := api.instanceBody(object{"disk_gb": 77})
 	stay := api.create("k1", body).created().text("id")
-	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
-	api.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
-	issued := api.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
+	for n, path := range append(createPaths, createPaths...) {
+		api.add(path, n)
+	}
+	issued, _ := api.newKey("user:read")
 	api.delete("/instances/" + api.runningInstance(nil).text("id")).want(200)
 	bid := api.runningInstance(object{"type": "interruptible"}).text("id")
 	api.setOffer(api.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
 	api.createInstance(nil) // still creating
 	api.Advance(26 * time.Hour)
 	login := api.login()
-	for path, response := range api.allResponses() {
-		if strings.Contains(response, `"data":[]`) {
-			t.Errorf("there is nothing under %s that could be lost: make one", path)
-		}
+	if err := api.AddFault(simulator.Fault{Path: "/nothing", Status: 503}); err != nil {
+		t.Fatal(err)
 	}
+	api.SetRateLimit(5000, 0)
+	api.save()
 
-	back := api.restarted(file)
+	sim, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual, Boot: boot, Seed: 99})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := clientOf(t, sim, testKey)
+	equal(t, "limit after a restart", back.get("/me").headerNumber("X-Ratelimit-Limit"), 5000)
+	api.get("/me") // both have the same last use of the key
 	checkSame(t, "after a restart", api, back)
 	back.create("k1", body).want(200)
 	equal(t, "status after the restart", back.instance(stay).text("status"), "running")
@@ -94,54 +97,53 @@ func TestState_SurvivesRestart(t *testing.T) {
 	back.poll(login).failsWith("authorization_pending")
 	lines, _ := back.get("/instances/" + stay + "/logs").ok()["lines"].([]any)
 	check(t, len(lines) >= 5, "log %q", lines)
+	back.get("/nothing").want(503)
 
 	// Later events are the same as without the restart.
 	api.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
 	checkSame(t, "40 hours later", api, back)
-	back.withKey(issued.text("secret")).get("/me").want(200)
+	back.withKey(issued).get("/me").want(200)
+
+	back.control("POST", "/reset", nil).want(200)
+	back.save()
+	reset := newClient(t, withStateFile(file))
+	equal(t, "instances after a reset", len(reset.list("/instances?status=all")), 0)
+	reset.get("/nothing").failsWith("not_found")
 }
 
-// Faults and rate limits are saved, and a reset removes them.
-func TestState_FaultsAndReset(t *testing.T) {
+// The state is saved before the response to a write, within a second after another request, and at the end.
+func TestState_Saved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	api := newClient(t, withStateFile(file))
-	api.createInstance(nil)
-	api.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
-	api.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
-	api.save()
-	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
+	contains := func(id string) bool {
+		raw, err := os.ReadFile(file)
+		return err == nil && bytes.Contains(raw, []byte(id))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		api := newClient(t, withStateFile(file))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go simulator.KeepSaved(api.Simulator, ctx)
+		id := api.newSSHKey(1).text("id")
+		check(t, !contains(id), "the state was saved at once")
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		check(t, contains(id), "the state is not saved after a second")
+	})
+	server := start(t, simulator.Config{Clock: simulator.ClockManual, State: file})
+	address, err := url.Parse(server.ConsoleURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := clientOf(t, back, testKey).get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
-		t.Errorf("limit %v", a.header)
-	}
-	api.control("POST", "/reset", nil).want(200)
-	equal(t, "instances after a reset", len(api.restarted(file).list("/instances?status=all")), 0)
-}
-
-// A server saves the state within seconds after a request, and when it is closed.
-func TestState_SavedByServer(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "simulator.json")
-	server := start(t, simulator.Config{Clock: simulator.ClockManual, APIKey: testKey, State: file})
-	api := clientOf(t, server.Simulator, testKey)
-	contains := func(id string) bool {
-		raw, err := atomicfile.ReadFile(file)
-		return err == nil && bytes.Contains(raw, []byte(id))
-	}
-	id := api.newSSHKey(1).text("id")
-	for deadline := time.Now().Add(time.Minute); !contains(id); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the state is not saved")
-		}
-	}
-	id = api.newSSHKey(2).text("id")
+	api := clientOf(t, server.Simulator, server.APIKey)
+	api.handler = httputil.NewSingleHostReverseProxy(address)
+	check(t, contains(api.newSSHKey(2).text("id")), "the state is not saved before the response")
+	api.handler = server.Handler()
+	id := api.newSSHKey(3).text("id")
 	if err := server.Close(); err != nil || !contains(id) {
 		t.Errorf("after the close, %v, the file has the last key: %t", err, contains(id))
 	}
 }
-
 // The temporary file contains the API key. Another user may have created a link at its path. Package atomicfile tests
 // other files there.
 func TestState_WrittenToNewFile(t *testing.T) {
