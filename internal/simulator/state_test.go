@@ -144,6 +144,7 @@ func TestState_Saved(t *testing.T) {
 		t.Errorf("after the close, %v, the file has the last key: %t", err, contains(id))
 	}
 }
+
 // The temporary file contains the API key. Another user may have created a link at its path. Package atomicfile tests
 // other files there.
 func TestState_WrittenToNewFile(t *testing.T) {
@@ -214,7 +215,7 @@ func TestState_InvalidFiles(t *testing.T) {
 		"no dice":         {altered("IDs", ""), "damaged", ""},
 		"other offers":    {altered("Offers", map[string]any{}), "damaged", ""},
 		"lost offer":      {altered("Instances", []any{map[string]any{"ID": "ins_x"}}), "damaged", ""},
-		"another key": {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
+		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
 	} {
 		file := filepath.Join(folder, "state.json")
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
