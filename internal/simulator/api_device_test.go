@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -41,13 +40,6 @@ func TestDevice_Code(t *testing.T) {
 	check(t, !strings.Contains(complete, o.text("device_code")), "verification_uri_complete contains the device code")
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
-	anonymous := api.withKey("")
-	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return anonymous.post("/auth/device", body) })
-	for _, f := range apidoc.Fields("DeviceTokenCreate") {
-		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) response {
-			return anonymous.post("/auth/device/token", body)
-		})
-	}
 }
 
 func TestDevice_TokenOnce(t *testing.T) {

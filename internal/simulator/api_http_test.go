@@ -62,20 +62,60 @@ func TestHTTP_OnlyListedOperations(t *testing.T) {
 	}
 }
 
-// eachBody calls a function with each operation that has a body.
-func (api *client) eachBody(check func(send func(body any) response)) {
-	id := api.createInstance(nil).text("id")
+// eachBody calls a function with the table of each body and a function that sends one. Created items are deleted.
+func (api *client) eachBody(check func(table string, send func(body any) response)) {
 	api = api.withHeader("Idempotency-Key", "key")
+	id := api.createInstance(nil).text("id")
 	for _, op := range apidoc.Operations {
-		if op.Body != "" {
-			check(func(body any) response { return api.do(op.Method, fillPath(op, id), body) })
+		if op.Body == "" {
+			continue
 		}
+		check(op.Body, func(body any) response {
+			if op.ID == "createInstance" {
+				return api.withHeader("Idempotency-Key", unique("key")).do(op.Method, op.Path, body)
+			}
+			a := api.do(op.Method, fillPath(op, id), body)
+			if a.status == http.StatusCreated {
+				api.delete(op.Path + "/" + ids([]object{a.object()})[0]).want(http.StatusNoContent)
+			}
+			return a
+		})
 	}
+}
+
+// All bounds of all fields.
+func TestHTTP_BodyBounds(t *testing.T) {
+	api := newFundedClient(t)
+	offer := api.list("/offers?type=interruptible&min_disk_gb=2000")[0]["id"]
+	api.eachBody(func(table string, send func(body any) response) {
+		body := validBody(table, 0)
+		switch table {
+		case "InstanceCreate":
+			body = api.instanceBody(object{"offer_id": offer})
+			send = func(body any) response { return api.rentOnce(body.(object)) }
+		case "TemplateCreate":
+			body["recommended_disk_gb"] = 2000
+		}
+		for _, f := range apidoc.Fields(table) {
+			invalid, valid := apidoc.InvalidTypes(f), []any(nil)
+			if f.Required {
+				invalid = append(invalid, absent{})
+			} else {
+				valid = append(valid, absent{})
+			}
+			for _, b := range apidoc.Bounds {
+				if b.Table == table && b.Field == f.Name {
+					valid, invalid = append(valid, b.Valid...), append(invalid, b.Invalid...)
+				}
+			}
+			checkField(body, f.Name, valid, invalid, func(body object) response { return send(body) })
+		}
+	})
 }
 
 func TestHTTP_BodyNotJSONObject(t *testing.T) {
 	api := newFundedClient(t)
-	api.eachBody(func(send func(body any) response) {
+	api.eachBody(func(_ string, send func(body any) response) {
 		for _, body := range []string{
 			`{"name":`, `{} x`, `{}{}`, `[]`, `"x"`, `null`, `1`, "hello", strings.Repeat("[", 100_000),
 			strings.Repeat(`{"a":`, 100_000), "{\"name\":\"\xff\xfe\"}", "\x00", `{'name': 'x'}`, `{} // x`,
@@ -101,7 +141,7 @@ func TestHTTP_BodyMediaType(t *testing.T) {
 // The document does not say that unknown fields are refused, so they are ignored like unknown query parameters.
 func TestHTTP_UnknownFieldsIgnored(t *testing.T) {
 	api := newFundedClient(t)
-	api.eachBody(func(send func(body any) response) {
+	api.eachBody(func(_ string, send func(body any) response) {
 		a, b := send(object{}), send(object{"surprise": true})
 		check(t, a.status == b.status && (a.status == 200 || string(a.body) == string(b.body)),
 			"%s with an unknown field: %d %s, without %d %s", b.request, b.status, b.body, a.status, a.body)

@@ -301,21 +301,27 @@ var creations = func() map[string]apidoc.Operation {
 // createPaths are their paths.
 var createPaths = slices.Sorted(maps.Keys(creations))
 
-// add creates the nth item of a list: with all fields at their highest bounds if n is odd, else with the required ones.
-func (api *client) add(path string, n int) object {
-	api.t.Helper()
+// validBody returns a body with all fields at their highest bounds if n is odd, else with the required ones.
+func validBody(table string, n int) object {
 	body := object{}
-	for _, f := range apidoc.Fields(creations[path].Body) {
+	for _, f := range apidoc.Fields(table) {
 		if !f.Required && n%2 == 0 {
 			continue
 		}
 		body[f.Name] = publicKey(byte(n)) // the only field of a type without bounds
 		for _, b := range apidoc.Bounds {
-			if b.Table == creations[path].Body && b.Field == f.Name && len(b.Valid) > 0 {
+			if b.Table == table && b.Field == f.Name && len(b.Valid) > 0 {
 				body[f.Name] = b.Valid[len(b.Valid)-1]
 			}
 		}
 	}
+	return body
+}
+
+// add creates the nth item of a list. Only odd ones have all fields.
+func (api *client) add(path string, n int) object {
+	api.t.Helper()
+	body := validBody(creations[path].Body, n)
 	if path == "/instances" {
 		body = api.instanceBody(nil)
 	}

@@ -187,34 +187,3 @@ func checkField(body object, field string, valid, invalid []any, send func(body 
 		try(value).invalid(field)
 	}
 }
-
-// checkBounds sends the body with each field of a table left out, with all values of apidoc.Bounds, and with values of
-// other types.
-func checkBounds(table string, body object, send func(body object) response) {
-	for _, f := range apidoc.Fields(table) {
-		invalid := apidoc.InvalidTypes(f)
-		if f.Required {
-			checkField(body, f.Name, nil, append(invalid, absent{}), send)
-		} else {
-			checkField(body, f.Name, []any{absent{}}, invalid, send)
-		}
-	}
-	for _, b := range apidoc.Bounds {
-		if b.Table == table {
-			checkField(body, b.Field, b.Valid, b.Invalid, send)
-		}
-	}
-}
-
-// createAndDelete returns a function that sends a creation and deletes what it created, so that the next one can
-// succeed.
-func (api *client) createAndDelete(path, id string, create func(body object) response) func(body object) response {
-	return func(body object) response {
-		a := create(body)
-		if a.status == http.StatusCreated {
-			api.delete(path + "/" + a.object().text(id))
-			api.Advance(120 * time.Second)
-		}
-		return a
-	}
-}
