@@ -31,14 +31,6 @@ func (a response) want(status int) response {
 	return a
 }
 
-func (a response) into(target any) response {
-	a.t.Helper()
-	if err := json.Unmarshal(a.body, target); err != nil {
-		a.t.Fatalf("%v: %s", err, a.body)
-	}
-	return a
-}
-
 // object returns the body, which must be a JSON object.
 func (a response) object() object {
 	a.t.Helper()
