@@ -3,7 +3,6 @@ package simulator_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http/httputil"
 	"net/url"
 	"os"
@@ -177,60 +176,37 @@ func checkPrivate(t *testing.T, file string) {
 }
 
 func TestState_InvalidFiles(t *testing.T) {
-	folder := t.TempDir()
-	good := filepath.Join(folder, "good.json")
-	newClient(t, withStateFile(good)).save()
-	raw, err := os.ReadFile(good)
+	file := filepath.Join(t.TempDir(), "state.json")
+	newClient(t, withStateFile(file)).save()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPrivate(t, good)
-	altered := func(field string, value any) []byte {
-		var state map[string]any
-		if err := json.Unmarshal(raw, &state); err != nil {
-			t.Fatal(err)
-		}
-		records, _ := state["Records"].(map[string]any)
-		if _, isRecord := records[field]; isRecord {
-			records[field] = value
-		} else {
-			state[field] = value
-		}
-		out, err := json.Marshal(state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	for name, c := range map[string]struct {
-		content   []byte
-		says, key string
-	}{
-		"another version": {altered("Version", 1000), "version 1000", ""},
-		"another format":  {[]byte(`{"serial": 4}`), "not a state file", ""},
-		"not JSON":        {[]byte("hello"), "not a state file", ""},
-		"empty":           {nil, "not a state file", ""},
-		"cut off":         {raw[:len(raw)/2], "not a state file", ""},
-		"wrong types":     {altered("Ledger", "none"), "damaged", ""},
-		"no dice":         {altered("IDs", ""), "damaged", ""},
-		"other offers":    {altered("Offers", map[string]any{}), "damaged", ""},
-		"lost offer":      {altered("Instances", []any{map[string]any{"ID": "ins_x"}}), "damaged", ""},
-		"another key":     {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
+	checkPrivate(t, file)
+	good := string(raw)
+	for name, c := range map[string]struct{ old, damaged, says string }{
+		"another version": {`"Version":`, `"Version":1`, "has version 15"},
+		"another format":  {`"Format":`, `"Other":`, "not a state file"},
+		"not JSON":        {good, "hello", "not a state file"},
+		"empty":           {good, "", "not a state file"},
+		"cut off":         {good[len(good)/2:], "", "not a state file"},
+		"wrong types":     {`"Ledger":[`, `"Ledger":"none","x":[`, "damaged"},
+		"no dice":         {`"IDs":"`, `"IDs":"","x":"`, "damaged"},
+		"other offers":    {`"Offers":{`, `"Offers":{},"x":{`, "damaged"},
+		"lost offer":      {`"Instances":null`, `"Instances":[{"ID":"ins_x"}]`, "damaged"},
+		"another key":     {testKey, strings.Replace(testKey, "0", "1", 1), "another API key"},
 	} {
-		file := filepath.Join(folder, "state.json")
-		if err := os.WriteFile(file, c.content, 0o600); err != nil {
+		content := strings.Replace(good, c.old, c.damaged, 1)
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := simulator.New(simulator.Config{State: file, APIKey: c.key})
-		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), file) {
-			t.Errorf("%s: error %v, want one about %q", name, err, c.says)
-		}
-		if left, err := os.ReadFile(file); err != nil || !bytes.Equal(left, c.content) {
-			t.Errorf("%s: the refused file was changed", name)
-		}
+		_, err := simulator.New(simulator.Config{State: file, APIKey: testKey})
+		check(t, err != nil && strings.Contains(err.Error(), c.says) && strings.Contains(err.Error(), file),
+			"%s: error %v, want one about %q", name, err, c.says)
+		left, err := os.ReadFile(file)
+		check(t, err == nil && string(left) == content && content != good, "%s: the refused file was changed", name)
 	}
-	noFolder := simulator.Config{State: filepath.Join(folder, "no", "such", "folder.json")}
-	if _, err := simulator.Start(t.Context(), noFolder); err == nil {
-		t.Error("a state file that cannot be written was accepted")
-	}
+	noFolder := simulator.Config{State: filepath.Join(file, "no", "such", "folder.json")}
+	_, err = simulator.Start(t.Context(), noFolder)
+	check(t, err != nil, "a state file that cannot be written was accepted")
 }
