@@ -43,11 +43,12 @@ var foreignItemsJSON = map[string]string{
 // foreignItems returns the items of other accounts. The caller owns them.
 func foreignItems(schema string) []map[string]any {
 	var items []map[string]any
+	creates := func(rt route) bool { return rt.spared && strings.HasPrefix(rt.schema, schema) }
 	if text, ok := foreignItemsJSON[schema]; ok {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
 			panic("quirks: " + schema + ": " + err.Error())
 		}
-	} else if slices.ContainsFunc(routes(), func(rt route) bool { return rt.spared && strings.HasPrefix(rt.schema, schema) }) {
+	} else if slices.ContainsFunc(routes(), creates) {
 		items = append(items, strangeItem(schema))
 	}
 	return items

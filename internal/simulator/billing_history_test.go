@@ -45,15 +45,15 @@ func runHistory(t *testing.T, seed uint64) {
 	h := &history{rng: rand.New(rand.NewPCG(seed, 0)), depositKop: 5_000_000}
 	h.config = simulator.Config{
 		Seed: seed % 4, Clock: simulator.ClockManual, Start: historyStart, Market: simulator.MarketStill, APIKey: testKey,
-		Boot: pick(h, []time.Duration{9, 10, 17}) * time.Millisecond,
+		Boot: pick(h, []time.Duration{9 * time.Millisecond, 10 * time.Millisecond, 17 * time.Millisecond}),
 	}
 	h.twin = uncheckedClient(t, h.config)
 	h.config.State = filepath.Join(t.TempDir(), "state.json")
 	h.client = uncheckedClient(t, h.config)
 	all := ids(h.list("/offers"))
 	h.offers = []string{all[0], all[len(all)/2], all[len(all)-1]}
-	steps := []func(i *rental){h.rent, h.rent, h.repeatCreate, h.start, h.start, h.stop, h.destroy, h.setMarketPrice, h.setBalance,
-		h.setCreditLimit, h.wait, h.wait, h.exhaustFunds, h.restart}
+	steps := []func(i *rental){h.rent, h.rent, h.repeatCreate, h.start, h.start, h.stop, h.destroy, h.setMarketPrice,
+		h.setBalance, h.setCreditLimit, h.wait, h.wait, h.exhaustFunds, h.restart}
 	h.rent(nil)
 	for range 30 {
 		pick(h, steps)(pick(h, h.instances[max(len(h.instances)-4, 0):]))

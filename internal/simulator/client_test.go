@@ -365,7 +365,8 @@ func checkLedger(api *client, earlier []object) []object {
 		open := i.integer("cost_so_far_kop") - posted[i.text("id")]
 		accrued += open
 		most := max(i.integer("price.running_kop_h"), i.integer("price.stopped_kop_h")) // usage is posted every hour
-		check(api.t, open >= 0 && open <= most && (open == 0 || i.text("status") != "destroyed"), "%d not posted: %v", open, i)
+		check(api.t, open >= 0 && open <= most && (open == 0 || i.text("status") != "destroyed"), "%d of %v is not posted",
+			open, i)
 		delete(posted, i.text("id"))
 	}
 	check(api.t, sum == b.integer("balance_kop") && b.integer("available_kop") == sum-accrued && len(posted) == 0 &&

@@ -13,7 +13,8 @@ import (
 )
 
 // TestConcurrentRequests sends random requests and control calls from many goroutines. It is for the race detector. At
-// the end each key has one instance, each offer has at most one rental and the ledger is consistent, even after a restart from the state file.
+// the end each key has one instance, each offer has at most one rental and the ledger is consistent, even after a
+// restart from the state file.
 func TestConcurrentRequests(t *testing.T) {
 	const clients, requests = 50, 25
 	seed := rand.Uint64()

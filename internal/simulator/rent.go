@@ -108,8 +108,8 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 		return nil, err
 	}
 	i := &instance{
-		Seq: e.nextSeq(), ID: e.newID("ins"), IdempotencyKey: req.idempotencyKey, Name: req.name, offer: offer, Rental: req.rentalType, template: template,
-		OfferID: offer.ID, TemplateSlug: template.Slug,
+		Seq: e.nextSeq(), ID: e.newID("ins"), IdempotencyKey: req.idempotencyKey, Name: req.name, Rental: req.rentalType,
+		offer: offer, template: template, OfferID: offer.ID, TemplateSlug: template.Slug,
 		Image: template.Image, DiskGB: req.diskGB, Status: statusCreating, Desired: desiredRunning, CreatedAt: e.Now,
 		RunningKopH: running, StoppedKopH: diskKopH(offer, req.diskGB), TrafficKopGB: offer.Price.TrafficKopGB,
 		Host: fmt.Sprintf("203.0.113.%d", 1+e.IDs.rand().IntN(254)), FirstPort: 20000 + 16*e.IDs.rand().Int64N(2000),
