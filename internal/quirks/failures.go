@@ -3,7 +3,6 @@ package quirks
 import (
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 const (
@@ -66,13 +65,6 @@ func (f *failure) content() []byte {
 		"<html><head><title>%[1]s</title></head><body><center><h1>%[1]s</h1></center></body></html>\n", title)
 }
 
-// sparedCreations have no idempotency key. The client cannot know whether a failed one was carried out, even if a
-// gateway refuses it, because each response that is not of the API can hide a success. The provider then stops with an
-// error, so that no test could pass.
-var sparedCreations = []string{"createTemplate", "createSshKey", "createApiKey"}
-
-func (op *operation) isSpared() bool { return slices.Contains(sparedCreations, op.id) }
-
 // gatewayFailures are responses of a gateway. The last foreign4xxFailures of them are 4xx.
 var gatewayFailures = []failure{
 	{status: http.StatusBadGateway},
@@ -113,7 +105,7 @@ func (a *active) failBefore(op *operation) *failure {
 		}
 		return &failure{cut: true}
 	}
-	if !a.on[gatewayErrors] || op.isSpared() ||
+	if !a.on[gatewayErrors] || op.spared ||
 		a.randomInt(failOneRequestIn, gatewayErrors, op.key, op.attempt) > 0 {
 		return nil
 	}
@@ -137,7 +129,7 @@ func (a *active) failAfter(op *operation, status int) *failure {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.on[statusAfterWork] && op.writes() && !op.isSpared() && status < http.StatusMultipleChoices &&
+	if a.on[statusAfterWork] && op.writes() && !op.spared && status < http.StatusMultipleChoices &&
 		a.randomInt(failOneWriteIn, statusAfterWork, op.key, op.attempt) == 0 {
 		if past := a.failing(op); past != nil {
 			f := lateFailures[a.randomInt(len(lateFailures), statusAfterWork, "kind", op.key, op.attempt)]

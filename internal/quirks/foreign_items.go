@@ -1,8 +1,12 @@
 package quirks
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
-// foreignItemsJSON are the items of other accounts by schema.
+// foreignItemsJSON are the items of other accounts by schema. Other types have one strange item.
 var foreignItemsJSON = map[string]string{
 	"Instance": `[
 		{"id": "ins_stranger1", "name": "stranger 1", "status": "hibernating", "desired_state": "hibernated",
@@ -34,31 +38,48 @@ var foreignItemsJSON = map[string]string{
 		 "price": {"on_demand_kop_h": 9000000, "interruptible_kop_h": 8000000, "storage_kop_gb_month": 0,
 		 "traffic_kop_gb": 0}}
 	]`,
-	"Template": `[
-		{"slug": "stranger-1", "name": "", "description": "two\nlines \"and\" ${quotes}", "image": "",
-		 "launch_mode": "entrypoint",
-		 "ports": [], "env": {"": "", "A=B": "\u0000"}, "onstart": "", "min_disk_gb": 0, "recommended_disk_gb": 0,
-		 "public": false,
-		 "owner": "catalog"}
-	]`,
-	"SshKey": `[
-		{"id": "ssh_stranger1", "name": "", "type": "sk-unknown@example.com", "fingerprint": "",
-		 "created_at": "2020-01-01T00:00:00Z"}
-	]`,
-	"ApiKey": `[
-		{"id": "key_stranger1", "name": "two\nlines ${x}", "prefix": "", "scopes": [], "source": "console",
-		 "last_used_at": null,
-		 "created_at": "2020-01-01T00:00:00Z", "expires_at": null}
-	]`,
 }
 
 // foreignItems returns the items of other accounts. The caller owns them.
 func foreignItems(schema string) []map[string]any {
 	var items []map[string]any
+	creates := func(rt route) bool { return rt.spared && strings.HasPrefix(rt.schema, schema) }
 	if text, ok := foreignItemsJSON[schema]; ok {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
 			panic("quirks: " + schema + ": " + err.Error())
 		}
+	} else if slices.ContainsFunc(routes(), creates) {
+		items = append(items, strangeItem(schema))
 	}
 	return items
+}
+
+// strangeItem returns an item with unusual values.
+func strangeItem(schema string) map[string]any {
+	item := map[string]any{}
+	for field, p := range contractDocument().Components.Schemas[schema].Properties {
+		switch {
+		case field == "id" || field == "slug":
+			item[field] = "stranger-1"
+		case field == "name" || field == "description":
+			item[field] = "two\nlines \"and\" ${quotes}"
+		case p.Nullable:
+			item[field] = nil
+		case len(p.Enum) > 0:
+			item[field] = p.Enum[0]
+		case p.Format == "date-time":
+			item[field] = "2020-01-01T00:00:00Z"
+		case p.Type == "string":
+			item[field] = ""
+		case p.Type == "boolean":
+			item[field] = false
+		case p.Type == "array":
+			item[field] = []any{}
+		case p.Type == "object":
+			item[field] = map[string]any{"": "", "A=B": "\x00"}
+		default:
+			item[field] = 0
+		}
+	}
+	return item
 }

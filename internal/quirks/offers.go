@@ -22,7 +22,7 @@ const (
 	phantomSuffix = "0"
 	// phantomPercent is the price of a phantom in percent of the copied offer.
 	phantomPercent = 97
-	// phantomCursor is the cursor after a page that contains only a phantom, or before it.
+	// phantomCursor is the cursor after a page that contains only a phantom.
 	phantomCursor = "phantom"
 )
 
@@ -59,50 +59,35 @@ type listAllKey struct{}
 // ListsAll is true for the search for the offer that a phantom copies.
 func (*Set) ListsAll(r *http.Request) bool { return r.Context().Value(listAllKey{}) != nil }
 
-// listWithPhantom implements phantom-offers for a page of a list. A phantom is the first item, or the last one in the
-// order of falling prices.
+// listWithPhantom implements phantom-offers for a page of a list. The phantom is the first item.
 func (res *response) listWithPhantom(
 	service http.Handler, w http.ResponseWriter, r *http.Request,
 ) *httptest.ResponseRecorder {
 	query := r.URL.Query()
-	limit, isLast, cursor := pageLimit(query), query.Get("order") == "-price", query.Get("cursor")
-	if limit == 0 || !isLast && cursor != "" && cursor != phantomCursor {
-		return record(service, w, r)
-	}
+	limit, cursor := pageLimit(query), query.Get("cursor")
 	if cursor == phantomCursor {
-		query.Del("cursor") // the page begins after the phantom, or has only the phantom
+		query.Del("cursor") // the page follows one with only the phantom
 	}
-	if !isLast && cursor == "" {
-		query.Set("limit", strconv.Itoa(max(limit-1, 1)))
+	if limit == 0 || cursor != "" || query.Get("order") == "-price" {
+		return record(service, w, withQuery(r, query))
 	}
+	query.Set("limit", strconv.Itoa(max(limit-1, 1)))
 	reply := record(service, w, withQuery(r, query))
-	page := decode(reply.Body.Bytes())
-	isDone := cursor == phantomCursor
-	if isLast {
-		isDone = !isDone && page["next_cursor"] != nil // the phantom comes later
-	}
-	if isDone || reply.Code != http.StatusOK {
+	if reply.Code != http.StatusOK {
 		return reply
 	}
-	data, _ := page["data"].([]any)
-	phantom := res.findPhantom(service, w, r)
-	switch {
-	case phantom == nil:
-	case isLast && cursor == phantomCursor:
-		page["data"], page["next_cursor"] = []any{phantom}, nil
-	case isLast && len(data) < limit:
-		page["data"] = append(data, phantom)
-	case isLast:
-		page["next_cursor"] = phantomCursor
-	case limit > 1:
-		page["data"] = append([]any{phantom}, data...)
-	default:
-		page["data"], page["next_cursor"] = []any{phantom}, nil
-		if len(data) > 0 {
-			page["next_cursor"] = phantomCursor
+	if phantom := res.findPhantom(service, w, r); phantom != nil {
+		page := decode(reply.Body.Bytes())
+		data, _ := page["data"].([]any)
+		if limit == 1 {
+			page["next_cursor"] = nil
+			if len(data) > 0 {
+				data, page["next_cursor"] = nil, phantomCursor
+			}
 		}
+		page["data"] = append([]any{phantom}, data...)
+		reply.Body = bytes.NewBuffer(encode(page))
 	}
-	reply.Body = bytes.NewBuffer(encode(page))
 	return reply
 }
 

@@ -90,9 +90,9 @@ const (
 	// `disk_gb`. Document: "404 when the offer or template is not found; 409 when the price changed or a limit is
 	// reached; 422 invalid input"
 	refusedDisks = "refused-disks"
-	// Each list of offers contains one more offer: a copy of the cheapest server (or of the first one, in an order
-	// other than by price) with the requested properties, available or not, at a lower price. It is readable as
-	// available, and a create with it returns 409 `conflict`.
+	// Each list of offers, except by falling price, begins with one more offer: a copy of the first server with the
+	// requested properties, available or not, at a lower price. It is readable as available, and a create with it
+	// returns 409 `conflict`.
 	// Document: "GPU availability data refreshes about every minute."
 	phantomOffers = "phantom-offers"
 	// The image of an instance or a template has another spelling of the same reference, such as

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -63,7 +62,8 @@ func TestAccess_OtherMachinesAndSites(t *testing.T) {
 	}
 }
 
-// TestApprovalPage uses the page like a browser without JavaScript. Forms of other sites are refused.
+// TestApprovalPage uses the page like a browser without JavaScript. The code may be typed in lower case and without the
+// dash. Forms of other sites are refused.
 func TestApprovalPage(t *testing.T) {
 	api := newClient(t)
 	login := api.login()
@@ -76,6 +76,7 @@ func TestApprovalPage(t *testing.T) {
 		t.Fatalf("page: %s", page.body)
 	}
 	const here = "http://127.0.0.1"
+	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
 	for _, c := range []struct {
 		site, origin, decision string
 		status                 int
@@ -86,27 +87,11 @@ func TestApprovalPage(t *testing.T) {
 		{"same-origin", here, "approve", 200},
 		{"same-origin", here, "deny", 409}, // a second decision
 	} {
-		form := url.Values{"code": {login.text("user_code")}, "decision": {c.decision}}
+		form := url.Values{"code": {typed}, "decision": {c.decision}}
 		api.withHeader("Content-Type", "application/x-www-form-urlencoded").withHeader("Origin", c.origin).
 			withHeader("Sec-Fetch-Site", c.site).send("POST", "/device", form.Encode()).want(c.status)
 	}
 	api.poll(login).want(200)
-}
-
-// The user code may be typed in lower case and without the dash.
-func TestDecideDeviceCode(t *testing.T) {
-	api := newClient(t)
-	login := api.login()
-	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
-	if err := api.DecideDeviceCode(typed, true); err != nil {
-		t.Fatal(err)
-	}
-	api.poll(login).want(200)
-	expired := api.login()
-	api.Advance(10 * time.Minute)
-	if api.DecideDeviceCode(expired.text("user_code"), true) == nil || api.DecideDeviceCode("NO-SUCH", true) == nil {
-		t.Error("an expired or unknown code was approved")
-	}
 }
 
 func TestLog_HasNoSecrets(t *testing.T) {
@@ -116,9 +101,7 @@ func TestLog_HasNoSecrets(t *testing.T) {
 	})
 	secret, _ := api.newKey("user:read")
 	login := api.login()
-	if err := api.DecideDeviceCode(login.text("user_code"), true); err != nil {
-		t.Fatal(err)
-	}
+	api.decide(login, "approve")
 	token := api.poll(login).ok().text("api_key")
 	api.withKey(token).get("/me").want(200)
 	api.get("/offers?limit=0").want(422)

@@ -19,12 +19,12 @@ const (
 
 func (e *engine) createAccount() {
 	const day = 24 * time.Hour
-	e.account = account{MaxInstances: defaultMaxInstances, userView: userView{
-		ID: e.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: e.now.Add(-90 * day),
+	e.Account = account{MaxInstances: defaultMaxInstances, userView: userView{
+		ID: e.newID("usr"), Email: "demo@rent.example", Name: "Demo User", CreatedAt: e.Now.Add(-90 * day),
 		TwoFactor: true, EmailVerified: true,
 	}}
-	e.post(e.now.Add(-90*day), entryPromoGrant, initialPromoKop, "Welcome bonus", nil)
-	e.post(e.now.Add(-30*day), entryTopup, initialTopupKop, "Top-up by card", nil)
+	e.post(e.Now.Add(-90*day), entryPromoGrant, initialPromoKop, "Welcome bonus", nil)
+	e.post(e.Now.Add(-30*day), entryTopup, initialTopupKop, "Top-up by card", nil)
 }
 
 type userView struct {

@@ -132,7 +132,7 @@ func (s *Simulator) admit(r *http.Request) admission {
 	defer s.mu.Unlock()
 	s.clock.step()
 	s.catchUp()
-	entry := Request{At: s.engine.now, Method: r.Method, Path: a.path, Query: r.URL.RawQuery}
+	entry := Request{At: s.engine.Now, Method: r.Method, Path: a.path, Query: r.URL.RawQuery}
 	k := s.engine.callerKey(r.Header)
 	if k != nil {
 		entry.KeyID = k.ID

@@ -23,16 +23,6 @@ func TestAPIKey_Created(t *testing.T) {
 	check(t, other != secret && other[:4] == secret[:4], "secrets %q and %q", secret, other)
 }
 
-func TestAPIKey_Bounds(t *testing.T) {
-	api := newFundedClient(t)
-	body := object{"name": "ci", "scopes": []string{"user:read"}}
-	checkBounds("ApiKeyCreate", body, func(body object) response { return api.post("/api-keys", body) })
-	for _, scope := range scopes {
-		o := api.post("/api-keys", object{"name": scope, "scopes": []string{scope}}).created()
-		equal(t, "scopes", asJSON(o["scopes"]), asJSON([]any{scope}))
-	}
-}
-
 func TestAPIKey_ScopesOfIssuer(t *testing.T) {
 	api := newFundedClient(t)
 	secret, _ := api.newKey("user:read", "user:write")

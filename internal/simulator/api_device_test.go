@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -41,13 +40,6 @@ func TestDevice_Code(t *testing.T) {
 	check(t, !strings.Contains(complete, o.text("device_code")), "verification_uri_complete contains the device code")
 	check(t, another["device_code"] != o["device_code"] && another["user_code"] != o["user_code"],
 		"two logins share a code")
-	anonymous := api.withKey("")
-	checkBounds("DeviceCodeCreate", object{}, func(body object) response { return anonymous.post("/auth/device", body) })
-	for _, f := range apidoc.Fields("DeviceTokenCreate") {
-		checkField(object{}, f.Name, nil, append(apidoc.InvalidTypes(f), absent{}), func(body object) response {
-			return anonymous.post("/auth/device/token", body)
-		})
-	}
 }
 
 func TestDevice_TokenOnce(t *testing.T) {
@@ -83,26 +75,13 @@ func TestDevice_SlowDown(t *testing.T) {
 	api.poll(login).failsWith("authorization_pending")
 }
 
-func TestDevice_CodeExpires(t *testing.T) {
-	api := newFundedClient(t)
-	old, late, approved := api.login(), api.login(), api.login()
-	api.decide(approved, "approve")
-	api.Advance(599 * time.Second)
-	api.poll(old).failsWith("authorization_pending")
-	api.decide(late, "approve")
-	api.poll(late).ok()
-	api.Advance(time.Second)
-	api.poll(old).failsWith("expired_token")
-	api.poll(approved).failsWith("expired_token")
-	api.poll(object{"device_code": "unknown"}).failsWith("expired_token")
-}
-
 // Users and their terminals live in real time, at any speed of the clock.
 func TestDevice_LivesInRealTime(t *testing.T) {
 	for _, scale := range []float64{0.001, 60, 1e6} {
 		synctest.Test(t, func(t *testing.T) {
 			api := uncheckedClient(t, simulator.Config{TimeScale: scale, APIKey: testKey, Market: simulator.MarketStill})
-			login, late := api.login(), api.login()
+			login, late, approved := api.login(), api.login(), api.login()
+			api.decide(approved, "approve")
 			api.poll(login).failsWith("authorization_pending")
 			time.Sleep(4 * time.Second)
 			api.poll(login).failsWith("slow_down")
@@ -112,6 +91,8 @@ func TestDevice_LivesInRealTime(t *testing.T) {
 			api.poll(login).ok()
 			time.Sleep(time.Second)
 			api.poll(late).failsWith("expired_token")
+			api.poll(approved).failsWith("expired_token")
+			api.poll(object{"device_code": "unknown"}).failsWith("expired_token")
 			code := url.Values{"code": {late.text("user_code")}, "decision": {"approve"}}
 			page := api.withHeader("Content-Type", "application/x-www-form-urlencoded").send("POST", "/device", code.Encode())
 			check(t, page.status == 409 && !strings.Contains(string(page.body), "Approved"), "page of an expired code: %d %s",

@@ -37,7 +37,6 @@ func TestInstance_Patch(t *testing.T) {
 	before := api.runningInstance(object{"name": "first"})
 	path := "/instances/" + before.text("id")
 	send := func(body object) response { return api.patch(path, body) }
-	checkBounds("InstanceUpdate", object{"name": "x"}, send)
 	for _, name := range []any{"new", nil, "имя 🦊", nil} {
 		o := send(object{"name": name, "disk_gb": 20, "status": "stopped"}).ok()
 		equal(t, "the instance when read again", asJSON(api.instance(before.text("id"))), asJSON(o))

@@ -20,44 +20,29 @@ var listPaths = func() (paths []string) {
 	return paths
 }()
 
-// fillLists makes all lists of the account longer than two pages of seven items.
-func (api *client) fillLists() {
-	api.t.Helper()
-	offers := api.list("/offers")
+// filledLists returns a client. All lists of its account are longer than two pages of seven items.
+func filledLists(t *testing.T) *client {
+	t.Helper()
+	api := newFundedClient(t)
 	for n := range 15 {
-		api.newTemplate()
-		api.newSSHKey(byte(n))
-		api.newKey("user:read")
-		api.createInstance(object{"offer_id": offers[n]["id"]})
+		for _, path := range createPaths {
+			api.add(path, n)
+		}
 		api.Advance(time.Hour)
 	}
-}
-
-func TestPagination_Limit(t *testing.T) {
-	api := newFundedClient(t)
-	api.fillLists()
-	for _, path := range listPaths {
-		all := api.list(path)
-		check(t, len(all) > 14 || path == "/gpus", "%s: only %d items", path, len(all))
-		for query, want := range map[string]int{"?limit=1": 1, "?limit=7&no_such_parameter=1": min(len(all), 7),
-			"": min(len(all), 50), "?limit=200": min(len(all), 200)} {
-			items, next := api.page(path + query)
-			check(t, len(items) == want && (next == "") == (len(all) == want), "%s%s: %d items, want %d, next %q", path,
-				query, len(items), want, next)
-		}
-	}
+	return api
 }
 
 // Each item of a list is on exactly one page, for all page sizes. A page can be read again.
 func TestPagination_Walk(t *testing.T) {
-	api := newFundedClient(t)
-	api.fillLists()
+	api := filledLists(t)
 	paths := append([]string{"/instances?status=all", "/offers?order=-price",
 		"/offers?order=dlperf_per_price&type=interruptible", "/offers?gpu=rtx_4090,h100_sxm",
 		"/offers?order=reliability", "/offers?order=dlperf", "/offers?order=vram", "/offers?order=inet_down"},
 		listPaths...)
 	for _, path := range paths {
 		whole := ids(api.list(path))
+		check(t, len(whole) > 14, "%s: only %d items", path, len(whole))
 		checkEachOnce(t, path, whole, nil)
 		for _, limit := range []int{1, 7, 50} {
 			if limit == 1 && strings.HasPrefix(path, "/offers?") {
@@ -66,6 +51,8 @@ func TestPagination_Walk(t *testing.T) {
 			check(t, slices.Equal(ids(api.listInPages(path, limit, nil)), whole), "%s in pages of %d is another list", path,
 				limit)
 		}
+		standard, _ := api.page(path)
+		equal(t, path+": items without a limit", len(standard), min(len(whole), 50))
 		// The page size may change between pages.
 		first, next := api.page(join(path, "limit=2"))
 		for range 2 {
@@ -78,8 +65,7 @@ func TestPagination_Walk(t *testing.T) {
 
 // Cursors are opaque, and valid only for the same list and filters.
 func TestPagination_BadCursors(t *testing.T) {
-	api := newFundedClient(t)
-	api.fillLists()
+	api := filledLists(t)
 	cursors := map[string]string{"/instances": "", "/offers": ""}
 	for _, path := range append([]string{"/offers?order=price&country=US", "/instances?status=all"}, listPaths...) {
 		_, cursors[path] = api.page(join(path, "limit=2"))
@@ -114,86 +100,63 @@ func TestPagination_BadCursors(t *testing.T) {
 func TestPagination_WhileOffersChange(t *testing.T) {
 	api := newFundedClient(t)
 	all := api.list("/offers")
-	available := func(id string, is bool) { api.setOffer(id, object{"available": is}) }
-	for _, order := range []string{"price", "-price", "dlperf_per_price", "dlperf", "reliability", "vram",
-		"inet_down"} {
-		for _, kind := range []string{"on_demand", "interruptible"} {
-			path := "/offers?order=" + order + "&type=" + kind
-			touched := map[string]bool{}
-			constant := ids(api.list(path))
-			walked := api.listInPages(path, 13, func(page int) {
-				for n := range 8 {
-					o := all[(page*17+n*29)%len(all)]
-					price := int64(500 + (page*7919+n*104729)%90000)
-					change := object{"on_demand_kop_h": price}
-					if o.value("price.interruptible_kop_h") != nil {
-						change["interruptible_kop_h"] = price / 2
-					}
-					api.setOffer(o.text("id"), change)
+	for _, query := range []string{"order=price", "order=-price&type=interruptible", "order=dlperf_per_price",
+		"order=dlperf", "order=reliability&type=interruptible", "order=vram", "order=inet_down"} {
+		path := "/offers?" + query
+		touched := map[string]bool{}
+		constant := ids(api.list(path))
+		walked := api.listInPages(path, 13, func(page int) {
+			for n := range 8 {
+				o := all[(page*17+n*29)%len(all)]
+				price := int64(500 + (page*7919+n*104729)%90000)
+				change := object{"on_demand_kop_h": price}
+				if o.value("price.interruptible_kop_h") != nil {
+					change["interruptible_kop_h"] = price / 2
 				}
-				gone, back := all[page*23%len(all)].text("id"), all[(page-1)*23%len(all)].text("id")
-				touched[gone] = true
-				available(back, true)
-				available(gone, false)
-			})
-
-			constant = slices.DeleteFunc(constant, func(id string) bool { return touched[id] })
-			checkEachOnce(t, path, ids(walked), constant)
-			for id := range touched {
-				available(id, true)
+				api.setOffer(o.text("id"), change)
 			}
+			gone, back := all[page*23%len(all)].text("id"), all[(page-1)*23%len(all)].text("id")
+			touched[gone] = true
+			api.setOffer(back, object{"available": true})
+			api.setOffer(gone, object{"available": false})
+		})
+		checkEachOnce(t, path, ids(walked), without(constant, touched))
+		for id := range touched {
+			api.setOffer(id, object{"available": true})
 		}
 	}
 }
 
 // Resources are created and deleted between pages.
 func TestPagination_WhileItemsChange(t *testing.T) {
-	api := newFundedClient(t)
-	api.fillLists()
-	offers := api.list("/offers")
-	rent := func(n int) { api.createInstance(object{"offer_id": offers[len(offers)-1-n]["id"]}) }
-	adjust := func(n int) { api.setAccount(object{"balance_kop": 900_000_000 + n}) }
-	tried := map[string]bool{"/gpus": true, "/offers": true} // not resources of the account
-	for _, c := range []struct {
-		path   string
-		create func(n int)
-		remove string // the path of an item, "" if none is removed
-	}{
-		{"/templates", func(int) { api.newTemplate() }, "/templates/"},
-		{"/ssh-keys", func(n int) { api.newSSHKey(byte(100 + n)) }, "/ssh-keys/"},
-		{"/api-keys", func(int) { api.newKey("user:read") }, "/api-keys/"},
-		{"/instances", rent, "/instances/"},
-		{"/instances?status=all", func(n int) { rent(20 + n) }, "/instances/"},
-		{"/transactions", adjust, ""},
-	} {
-		tried[c.path] = true
-		constant := ids(api.list(c.path))
-		removed := map[string]bool{}
-		before := slices.Clone(constant)
-		walked := api.listInPages(c.path, 5, func(page int) {
-			if page == 1 && c.path == "/templates" {
-				api.delete("/templates/" + before[len(before)-1])
-				removed[before[len(before)-1]] = true
+	api := filledLists(t)
+	for _, path := range append([]string{"/instances?status=all"}, listPaths...) {
+		items, _, _ := strings.Cut(path, "?")
+		if items == "/gpus" || items == "/offers" { // not resources of the account
+			continue
+		}
+		before := ids(api.list(path))
+		removed := map[string]bool{ids(api.list("/api-keys"))[0]: true} // the key in use, which stays
+		walked := api.listInPages(path, 5, func(page int) {
+			if creations[items].ID == "" { // the ledger, whose entries stay
+				api.setAccount(object{"balance_kop": 900_000_000 + page})
+				return
 			}
-			if page <= 3 {
-				c.create(page)
-			}
-
 			for _, id := range []string{before[page], before[len(before)-1-page]} {
-				if c.remove != "" && id != ids(api.list("/api-keys"))[0] && api.delete(c.remove+id).status/100 == 2 {
+				if !removed[id] && api.delete(items+"/"+id).status/100 == 2 {
 					removed[id] = true
 					api.Advance(time.Minute)
 				}
 			}
+			api.add(items, page)
 		})
+		check(t, len(removed) > 2 || items == "/transactions", "%s: the test removed %d items", path, len(removed)-1)
+		checkEachOnce(t, path, ids(walked), without(before, removed))
+	}
+}
 
-		constant = slices.DeleteFunc(constant, func(id string) bool { return removed[id] })
-		check(t, len(removed) > 1 || c.remove == "", "%s: the test removed %d items", c.path, len(removed))
-		checkEachOnce(t, c.path, ids(walked), constant)
-	}
-	for _, path := range listPaths {
-		check(t, tried[path], "%s was not tested", path)
-	}
+func without(all []string, removed map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(id string) bool { return removed[id] })
 }
 
 // checkEachOnce checks the pages of a list that changed while it was read: constant items are listed once, all

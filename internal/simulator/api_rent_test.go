@@ -5,18 +5,20 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
 // The details of POST /instances, in the order of the document. The random histories test prices and funds.
 
-// rentOnce creates an instance with a new Idempotency-Key and destroys it.
+// rentOnce creates an instance with a new Idempotency-Key and destroys it, so that the offer is available again.
 func (api *client) rentOnce(body object) response {
 	api.t.Helper()
-	create := func(body object) response { return api.create(unique("k"), body) }
-	return api.createAndDelete("/instances", "id", create)(body)
+	a := api.create(unique("k"), body)
+	if a.status == http.StatusCreated {
+		api.setInstance(a.object().text("id"), object{"status": "destroyed"})
+	}
+	return a
 }
 
 func TestRent_IdempotencyKeyBounds(t *testing.T) {
@@ -38,12 +40,10 @@ func TestRent_Bounds(t *testing.T) {
 	for n := range 11 {
 		keys = append(keys, api.newSSHKey(byte(n))["id"])
 	}
-	body := api.instanceBody(object{"offer_id": api.list("/offers?type=interruptible&min_disk_gb=2000")[0]["id"]})
-	checkBounds("InstanceCreate", body, api.rentOnce)
+	body := api.instanceBody(nil)
 	checkField(body, "ssh_key_ids", []any{keys[:10]}, []any{keys}, api.rentOnce)
 	checkField(body, "offer_id", nil, []any{""}, api.rentOnce)
 	checkField(body, "template", nil, []any{""}, api.rentOnce)
-	equal(t, "instances left", len(api.list("/instances")), 0)
 }
 
 // The disk must be at least the template's minimum and at most the disk of the server.
@@ -208,35 +208,4 @@ func TestRent_Replay(t *testing.T) {
 	equal(t, "instances", len(api.list("/instances?status=all")), 1)
 	api.setAccount(object{"balance_kop": 10_000_000, "email_verified": true})
 	api.create("another key", other).created()
-}
-
-// Of concurrent creates with one key, one creates an instance and the others return it. Of concurrent creates for one
-// offer, one succeeds and the others fail with a conflict.
-func TestRent_Race(t *testing.T) {
-	api := newFundedClient(t)
-	offers := api.list("/offers")
-	concurrently := func(create func(n int) response) (created int, others []response) {
-		responses := make([]response, 24)
-		var wg sync.WaitGroup
-		for n := range responses {
-			wg.Go(func() { responses[n] = create(n) })
-		}
-		wg.Wait()
-		others = slices.DeleteFunc(responses, func(a response) bool { return a.status == http.StatusCreated })
-		return 24 - len(others), others
-	}
-	created, replays := concurrently(func(n int) response {
-		return api.create("one key", object{"offer_id": offers[n%2]["id"], "template": "ubuntu", "disk_gb": 10})
-	})
-	all := api.list("/instances?status=all")
-	check(t, created == 1 && len(all) == 1, "%d responses 201, %d instances", created, len(all))
-	for _, a := range replays {
-		equal(t, "id of a replay", a.want(http.StatusOK).object().text("id"), all[0].text("id"))
-	}
-	body := api.instanceBody(nil)
-	created, conflicts := concurrently(func(n int) response { return api.create(fmt.Sprint(n), body) })
-	equal(t, "responses 201 for one server", created, 1)
-	for _, a := range conflicts {
-		a.failsWith("conflict")
-	}
 }

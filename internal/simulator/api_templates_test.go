@@ -7,14 +7,6 @@ import (
 
 // Template creation and deletion.
 
-func TestTemplate_Bounds(t *testing.T) {
-	api := newFundedClient(t)
-	body := object{"name": "own template", "image": "alpine:3.20", "recommended_disk_gb": 2000}
-	checkBounds("TemplateCreate", body,
-		api.createAndDelete("/templates", "slug", func(body object) response { return api.post("/templates", body) }))
-	equal(t, "templates", len(api.list("/templates")), len(api.withKey("").list("/templates")))
-}
-
 func TestTemplate_Created(t *testing.T) {
 	api := newFundedClient(t)
 	body := object{"name": "Шаблон 🦊", "image": "ghcr.io/team/app:1.2", "description": "text", "launch_mode": "jupyter",

@@ -68,9 +68,9 @@ func validSecret(secret string) bool {
 // issueKey adds a key and returns it with its secret, which is not stored.
 func (e *engine) issueKey(name, source string, scopes []string, days *int64) (*apiKey, string) {
 	secret := newAPISecret()
-	k := e.addKey(secret, name, source, scopes, e.now)
+	k := e.addKey(secret, name, source, scopes, e.Now)
 	if days != nil {
-		k.ExpiresAt = new(e.now.Add(time.Duration(*days) * 24 * time.Hour))
+		k.ExpiresAt = new(e.Now.Add(time.Duration(*days) * 24 * time.Hour))
 	}
 	return k, secret
 }
@@ -80,14 +80,9 @@ func (e *engine) addKey(secret, name, source string, scopes []string, createdAt 
 	k := &apiKey{Seq: e.nextSeq(), Hash: hashSecret(secret), apiKeyView: apiKeyView{
 		ID: e.newID("key"), Name: name, Prefix: secret[:keyPrefixLen], Scopes: scopes, Source: source, CreatedAt: createdAt,
 	}}
-	e.keepKey(k)
-	return k
-}
-
-// keepKey adds a key that is new or read from the state file.
-func (e *engine) keepKey(k *apiKey) {
-	e.keys = append(e.keys, k)
+	e.Keys = append(e.Keys, k)
 	e.index.secrets[k.Hash] = k
+	return k
 }
 
 // findKeyBySecret returns the key of a secret, active or not, or nil.

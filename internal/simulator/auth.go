@@ -18,7 +18,7 @@ func bearer(h http.Header) (token string, sent bool) {
 // callerKey returns the active key of a request, or nil.
 func (e *engine) callerKey(h http.Header) *apiKey {
 	token, _ := bearer(h)
-	if k := e.findKeyBySecret(token); k != nil && k.active(e.now) {
+	if k := e.findKeyBySecret(token); k != nil && k.active(e.Now) {
 		return k
 	}
 	return nil
@@ -38,11 +38,11 @@ func (c *call) authorize(a access) error {
 		return newError(codeUnauthorized).withHeader("WWW-Authenticate", "Bearer")
 	}
 	c.key = k
-	k.LastUsedAt = new(c.now)
+	k.LastUsedAt = new(c.Now)
 	if a == accessOptional {
 		return nil
 	}
-	if c.account.Blocked {
+	if c.Account.Blocked {
 		return newError(codeForbidden).withText(text{"Аккаунт заблокирован", "The account is blocked"})
 	}
 	if !k.has(string(a)) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -93,16 +92,14 @@ func (api *client) withHeader(name, value string) *client {
 }
 
 // send sends a request to any path of the simulator. A string is sent as it is, nil without a body, and other values
-// as JSON.
-func (api *client) send(method, target string, body any) response {
+// as JSON. The status is 0 if the connection is cut.
+func (api *client) send(method, target string, body any) (a response) {
 	api.t.Helper()
-	var reader io.Reader
-	if content, ok := body.(string); ok {
-		reader = strings.NewReader(content)
-	} else if body != nil {
-		reader = strings.NewReader(asJSON(body))
+	content, isText := body.(string)
+	if !isText && body != nil {
+		content = asJSON(body)
 	}
-	req := httptest.NewRequestWithContext(api.t.Context(), method, "http://127.0.0.1"+target, reader)
+	req := httptest.NewRequestWithContext(api.t.Context(), method, "http://127.0.0.1"+target, strings.NewReader(content))
 	req.RemoteAddr = "127.0.0.1:40000"
 	if api.key != "" {
 		req.Header.Set("Authorization", "Bearer "+api.key)
@@ -112,8 +109,15 @@ func (api *client) send(method, target string, body any) response {
 	}
 	maps.Copy(req.Header, api.header)
 	rec := httptest.NewRecorder()
+	a = response{t: api.t, request: method + " " + strings.TrimPrefix(target, "/api/v1"), header: rec.Header()}
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler {
+			panic(p)
+		}
+	}()
 	api.handler.ServeHTTP(rec, req)
-	return response{api.t, method + " " + strings.TrimPrefix(target, "/api/v1"), rec.Code, rec.Header(), rec.Body.Bytes()}
+	a.status, a.body = rec.Code, rec.Body.Bytes()
+	return a
 }
 
 // do calls the API.
@@ -283,6 +287,47 @@ func (api *client) destroy(id string) {
 	api.waitFor(id, "destroyed")
 }
 
+// creations are the operations that create an item of a list, by its path.
+var creations = func() map[string]apidoc.Operation {
+	all := map[string]apidoc.Operation{}
+	for _, op := range apidoc.Operations {
+		if op.Method == http.MethodPost && strings.Contains(op.Statuses, "201") {
+			all[op.Path] = op
+		}
+	}
+	return all
+}()
+
+// createPaths are their paths.
+var createPaths = slices.Sorted(maps.Keys(creations))
+
+// validBody returns a body with all fields at their highest bounds if n is odd, else with the required ones.
+func validBody(table string, n int) object {
+	body := object{}
+	for _, f := range apidoc.Fields(table) {
+		if !f.Required && n%2 == 0 {
+			continue
+		}
+		body[f.Name] = publicKey(byte(n)) // the only field of a type without bounds
+		for _, b := range apidoc.Bounds {
+			if b.Table == table && b.Field == f.Name && len(b.Valid) > 0 {
+				body[f.Name] = b.Valid[len(b.Valid)-1]
+			}
+		}
+	}
+	return body
+}
+
+// add creates the nth item of a list. Only odd ones have all fields.
+func (api *client) add(path string, n int) object {
+	api.t.Helper()
+	body := validBody(creations[path].Body, n)
+	if path == "/instances" {
+		body = api.instanceBody(nil)
+	}
+	return api.withHeader("Idempotency-Key", unique("add")).post(path, body).created()
+}
+
 // newKey creates an API key with scopes.
 func (api *client) newKey(scopes ...string) (secret, id string) {
 	api.t.Helper()
@@ -300,6 +345,35 @@ func (api *client) newTemplate() string {
 func (api *client) newSSHKey(seed byte) object {
 	api.t.Helper()
 	return api.post("/ssh-keys", object{"public_key": publicKey(seed)}).created()
+}
+
+// checkLedger checks the rules of every ledger, and that the entries of an earlier read did not change.
+func checkLedger(api *client, earlier []object) []object {
+	api.t.Helper()
+	b, entries := api.balance(), api.list("/transactions")
+	posted, seen := map[string]int64{}, map[string]bool{}
+	var sum, accrued int64
+	for n, e := range entries {
+		amount, instance := e.integer("amount_kop"), e.text("instance_id")
+		sum, seen[e.text("id")] = sum+amount, true
+		posted[instance] -= amount
+		check(api.t, (n == 0 || !e.time("at").After(entries[n-1].time("at"))) && (instance == "" || amount < 0),
+			"entry %d, newest first: %v", n, e)
+	}
+	delete(posted, "")
+	for _, i := range api.list("/instances?status=all") {
+		open := i.integer("cost_so_far_kop") - posted[i.text("id")]
+		accrued += open
+		most := max(i.integer("price.running_kop_h"), i.integer("price.stopped_kop_h")) // usage is posted every hour
+		check(api.t, open >= 0 && open <= most && (open == 0 || i.text("status") != "destroyed"), "%d of %v is not posted",
+			open, i)
+		delete(posted, i.text("id"))
+	}
+	check(api.t, sum == b.integer("balance_kop") && b.integer("available_kop") == sum-accrued && len(posted) == 0 &&
+		len(seen) == len(entries), "balance %v, sum %d, accrued %d, charges without instance %v, entries %v",
+		b, sum, accrued, posted, entries)
+	equal(api.t, "earlier entries", asJSON(entries[len(entries)-len(earlier):]), asJSON(append([]object{}, earlier...)))
+	return entries
 }
 
 // join adds a query to a path that may already have one.

@@ -38,7 +38,7 @@ func controlAccount(s *Simulator, _ map[string]string, f *fields) (any, error) {
 		return nil, err
 	}
 	return s.readEngine(func(w *engine) any {
-		a := &w.account
+		a := &w.Account
 		return struct {
 			BalanceKop     int64 `json:"balance_kop"`
 			CreditLimitKop int64 `json:"credit_limit_kop"`

@@ -3,8 +3,6 @@ package simulator_test
 import (
 	"testing"
 	"time"
-
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // The control API. The files api_* and the recipes of the guide test the effects of its calls.
@@ -44,15 +42,11 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 	api.control("DELETE", "/faults", nil).want(204)
 	api.control("DELETE", "/requests", nil).want(204)
 	api.get("/me?a=b").want(200)
-	var log struct{ Data []simulator.Request }
-	api.control("GET", "/requests", nil).want(200).into(&log)
-	if len(log.Data) != 1 || log.Data[0].KeyID == "" {
-		t.Fatalf("requests %+v", log.Data)
-	}
-	got := log.Data[0]
-	if got != (simulator.Request{At: got.At, Method: "GET", Path: "/me", Query: "a=b", Status: 200, KeyID: got.KeyID}) {
-		t.Errorf("request %+v", got)
-	}
+	log := api.control("GET", "/requests", nil).ok().objects("data")
+	check(t, len(log) == 1 && log[0].text("key_id") != "" && log[0].text("at") != "", "requests %+v", log)
+	log[0]["at"], log[0]["key_id"] = nil, nil
+	equal(t, "request", asJSON(log[0]), asJSON(object{"method": "GET", "path": "/me", "query": "a=b", "status": 200,
+		"at": nil, "key_id": nil}))
 	api.createInstance(nil)
 	api.control("POST", "/reset", nil).want(200)
 	equal(t, "balance after a reset", api.balance().integer("balance_kop"), 5_000_000)
@@ -64,24 +58,29 @@ func TestControl_RequestLogAndReset(t *testing.T) {
 func TestControl_InstanceStatus(t *testing.T) {
 	api := newClient(t)
 	id := api.runningInstance(nil).text("id")
-	set := func(patch object) response { return api.control("PATCH", "/instances/"+id, patch) }
-	check := func(status string, ssh bool) {
-		t.Helper()
+	for _, c := range []struct {
+		set           object
+		action        string // after the set
+		status, hasOf string
+	}{
+		{object{"status": "failed", "stop_reason": "provider"}, "", "failed", "provider"},
+		{object{"status": "stopped", "desired_state": "stopped"}, "", "stopped", "provider"},
+		{object{"stop_reason": nil}, "start", "running", "ssh"},
+		{object{"status": "starting", "desired_state": "running"}, "", "starting", ""},
+		{object{"status": "running"}, "", "running", "ssh"},
+		{object{"status": "destroyed"}, "", "destroyed", ""},
+	} {
+		api.setInstance(id, c.set)
+		if c.action != "" {
+			api.action(id, c.action).want(200)
+		}
 		api.Advance(time.Hour)
 		i := api.instance(id)
-		equal(t, "status", i.text("status"), status)
-		equal(t, status+" with SSH", i["ssh"] != nil, ssh)
+		has := i.text("stop_reason")
+		if i["ssh"] != nil {
+			has = "ssh"
+		}
+		equal(t, asJSON(c.set), i.text("status")+" with "+has, c.status+" with "+c.hasOf)
 	}
-	set(object{"status": "failed", "stop_reason": "provider"}).want(200)
-	check("failed", false)
-	set(object{"status": "stopped", "desired_state": "stopped"}).want(200)
-	api.action(id, "start").want(200)
-	check("running", true)
-	api.action(id, "stop").want(200)
-	set(object{"status": "starting", "desired_state": "running"}).want(200)
-	check("starting", false)
-	set(object{"status": "running"}).want(200)
-	check("running", true)
-	set(object{"status": "destroyed"}).want(200)
-	set(object{"status": "running"}).failsWith("conflict")
+	api.control("PATCH", "/instances/"+id, object{"status": "running"}).failsWith("conflict")
 }

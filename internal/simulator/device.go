@@ -47,15 +47,15 @@ func (d *deviceLogin) pending(at time.Time) bool {
 
 // createLogin removes expired logins and adds one.
 func (e *engine) createLogin(clientName string) *deviceLogin {
-	e.devices = slices.DeleteFunc(e.devices, func(d *deviceLogin) bool { return !e.now.Before(d.ExpiresAt) })
+	e.Devices = slices.DeleteFunc(e.Devices, func(d *deviceLogin) bool { return !e.Now.Before(d.ExpiresAt) })
 	d := &deviceLogin{
 		DeviceCode: (rand.Text() + rand.Text())[:secretBodyLen], ClientName: clientName,
-		ExpiresAt: e.now.Add(e.simulated(deviceLifetime)), Interval: devicePollInterval,
+		ExpiresAt: e.Now.Add(e.simulated(deviceLifetime)), Interval: devicePollInterval,
 	}
 	for d.UserCode == "" || e.findUserCode(d.UserCode) != nil {
 		d.UserCode = e.newUserCode()
 	}
-	e.devices = append(e.devices, d)
+	e.Devices = append(e.Devices, d)
 	return d
 }
 
@@ -65,7 +65,7 @@ func (e *engine) newUserCode() string {
 		if n == userCodeHalf {
 			b.WriteByte('-')
 		}
-		b.WriteByte(userCodeAlphabet[e.ids.IntN(len(userCodeAlphabet))])
+		b.WriteByte(userCodeAlphabet[e.IDs.rand().IntN(len(userCodeAlphabet))])
 	}
 	return b.String()
 }
@@ -75,7 +75,7 @@ func (e *engine) findUserCode(code string) *deviceLogin {
 	plain := func(s string) string {
 		return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(s))
 	}
-	for _, d := range e.devices {
+	for _, d := range e.Devices {
 		if plain(d.UserCode) == plain(code) {
 			return d
 		}
@@ -89,7 +89,7 @@ func (e *engine) pendingLogin(userCode string) (*deviceLogin, error) {
 	if d == nil {
 		return nil, notFound(text{"Код не найден", "Code not found"})
 	}
-	if !d.pending(e.now) {
+	if !d.pending(e.Now) {
 		return nil, conflict(text{"Код истёк или уже использован", "The code has expired or was already used"})
 	}
 	return d, nil
@@ -110,13 +110,13 @@ func (e *engine) decideLogin(userCode string, approve bool) error {
 
 // pollLogin returns the login if its key may be issued now, which is once, or the error of the token endpoint.
 func (e *engine) pollLogin(deviceCode string) (*deviceLogin, error) {
-	n := slices.IndexFunc(e.devices, func(d *deviceLogin) bool { return d.DeviceCode == deviceCode })
+	n := slices.IndexFunc(e.Devices, func(d *deviceLogin) bool { return d.DeviceCode == deviceCode })
 	if n < 0 {
 		return nil, newError(codeExpiredToken)
 	}
-	d := e.devices[n]
+	d := e.Devices[n]
 	switch {
-	case d.State == deviceUsed || !e.now.Before(d.ExpiresAt):
+	case d.State == deviceUsed || !e.Now.Before(d.ExpiresAt):
 		return nil, newError(codeExpiredToken)
 	case d.State == deviceDenied:
 		return nil, newError(codeAccessDenied)
@@ -124,8 +124,8 @@ func (e *engine) pollLogin(deviceCode string) (*deviceLogin, error) {
 		d.State = deviceUsed
 		return d, nil
 	}
-	early := !d.PolledAt.IsZero() && e.now.Before(d.PolledAt.Add(e.simulated(d.Interval)))
-	d.PolledAt = e.now
+	early := !d.PolledAt.IsZero() && e.Now.Before(d.PolledAt.Add(e.simulated(d.Interval)))
+	d.PolledAt = e.Now
 	if early {
 		d.Interval = min(d.Interval+devicePollInterval, deviceLifetime)
 		return nil, newError(codeSlowDown)

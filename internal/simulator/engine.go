@@ -1,35 +1,42 @@
 package simulator
 
 import (
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
+
+// records are the data of the engine that the state file contains as they are. A new kind of record is a field here.
+type records struct {
+	// Now is the time up to which all events have run.
+	Now time.Time
+	// StartedAt is the initial time. The market moves at whole minutes from it.
+	StartedAt time.Time
+	Seq       int64
+	IDs       dice
+
+	Account      account
+	Ledger       []*entry
+	Keys         []*apiKey
+	SSHKeys      []*sshKey
+	Devices      []*deviceLogin
+	Templates    []*template
+	Instances    []*instance
+	PriceChanges int64                  // number of price changes so far
+	Offers       map[string]*offerState // by id
+}
 
 // engine is the simulated state and the queue of events that change it over time. The simulator's lock guards all of
 // it; no method takes a lock.
 type engine struct {
-	// now is the time up to which all events have run.
-	now time.Time
-	// startedAt is the initial time. The market moves at whole minutes from it.
-	startedAt time.Time
-	config    *Config // that of the simulator
-	ids       *rand.Rand
-	idsPCG    *rand.PCG
-	seq       int64
+	records
+	config *Config // that of the simulator
 	// events are the pending changes.
-	events eventQueue
-
-	account          account
-	ledger           []*entry
-	keys             []*apiKey
-	sshKeys          []*sshKey
-	devices          []*deviceLogin
-	offers           []*offer
-	priceChanges     int64 // number of price changes so far
-	templates        []*template
-	instances        []*instance
-	byIdempotencyKey map[string]*instance // instances by Idempotency-Key
-	shownPrices      shownPrices
+	events      eventQueue
+	offers      []*offer
+	shownPrices shownPrices
 
 	// active are the instances that are not destroyed.
 	active []*instance
@@ -39,48 +46,73 @@ type engine struct {
 	index          index
 }
 
-// index finds objects by id or hash.
+// index finds objects by id, Idempotency-Key or hash.
 type index struct {
 	instances map[string]*instance
+	replays   map[string]*instance
 	offers    map[string]*offer
 	secrets   map[secretHash]*apiKey
 }
 
 // newEngine returns an engine in its initial state at an instant.
 func newEngine(c *Config, at time.Time) *engine {
-	w := emptyEngine(c, at)
-	w.createAccount()
-	w.addKey(c.APIKey, "simulator", sourceConsole, allScopes, w.account.CreatedAt)
-	for _, o := range w.offers {
-		w.scheduleMove(o)
+	e := emptyEngine(c, records{Now: at, StartedAt: at, IDs: newDice(c.Seed, 1), Offers: map[string]*offerState{}})
+	e.Templates = catalogTemplates(e.nextSeq)
+	e.createAccount()
+	e.addKey(c.APIKey, "simulator", sourceConsole, allScopes, e.Account.CreatedAt)
+	for _, o := range e.offers {
+		e.Offers[o.ID] = o.offerState
+		e.scheduleMove(o)
 	}
-	return w
+	return e
 }
 
-// emptyEngine returns an engine with the constant data: offers and catalog templates.
-func emptyEngine(c *Config, at time.Time) *engine {
-	w := &engine{
-		now: at, startedAt: at, config: c, idsPCG: rand.NewPCG(c.Seed, 1), byIdempotencyKey: map[string]*instance{},
-		offers: generateOffers(c.Seed, c.MarketScale), unposted: meter{Since: at}, shownPrices: shownPrices{},
-		index: index{map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
+// emptyEngine returns an engine with records and the offers of the seed. Records of a state file must be linked.
+func emptyEngine(c *Config, r records) *engine {
+	e := &engine{
+		records: r, config: c,
+		offers: generateOffers(c.Seed, c.MarketScale), unposted: meter{Since: r.Now}, shownPrices: shownPrices{},
+		index: index{map[string]*instance{}, map[string]*instance{}, map[string]*offer{}, map[secretHash]*apiKey{}},
 	}
-	w.ids = rand.New(w.idsPCG)
-	w.templates = catalogTemplates(w.nextSeq)
-	w.fundsExhausted = event{priority: priorityFunds, run: w.stopForLowBalance}
-	for n, o := range w.offers {
-		w.index.offers[o.ID] = o
+	e.fundsExhausted = event{priority: priorityFunds, run: e.stopForLowBalance}
+	for n, o := range e.offers {
+		e.index.offers[o.ID] = o
 		o.index = uint64(n)
-		o.moveEvent = event{priority: priorityMarket, seq: int64(n), run: func() { w.moveOffer(o) }}
+		o.moveEvent = event{priority: priorityMarket, seq: int64(n), run: func() { e.moveOffer(o) }}
 	}
-	return w
+	return e
 }
 
-// addInstance adds an instance that is new or read from the state file.
-func (e *engine) addInstance(i *instance) {
+// link derives everything else from the records of a state file.
+func (e *engine) link() error {
+	for _, k := range e.Keys {
+		e.index.secrets[k.Hash] = k
+	}
+	for _, o := range e.offers {
+		if o.offerState = e.Offers[o.ID]; o.offerState == nil {
+			return fmt.Errorf("offer %s is missing", o.ID)
+		}
+		e.events.schedule(&o.moveEvent, o.MoveAt)
+	}
+	for _, i := range e.Instances {
+		i.offer = e.findOffer(i.OfferID)
+		n := slices.IndexFunc(e.Templates, func(t *template) bool { return t.Slug == i.TemplateSlug })
+		if i.offer == nil || n < 0 {
+			return fmt.Errorf("instance %s refers to an unknown offer or template", i.ID)
+		}
+		i.template = e.Templates[n]
+		e.unposted.Counted += i.Meter.amount(e.Now)
+		e.unposted.Rate += i.Meter.Rate
+		e.linkInstance(i)
+	}
+	return nil
+}
+
+// linkInstance adds an instance, which is new or from a state file, to everything that is derived from instances.
+func (e *engine) linkInstance(i *instance) {
 	i.transitionEvent = event{priority: priorityTransition, seq: i.Seq, run: func() { e.applyTransition(i) }}
 	i.postingEvent = event{priority: priorityPosting, seq: i.Seq, run: func() { e.postHourly(i) }}
-	e.instances = append(e.instances, i)
-	e.index.instances[i.ID] = i
+	e.index.instances[i.ID], e.index.replays[i.IdempotencyKey] = i, i
 	if !i.destroyed() {
 		e.active = append(e.active, i)
 		i.offer.rentedBy = i
@@ -101,8 +133,33 @@ func (e *engine) instanceChanged(i *instance) {
 
 // nextSeq returns a sequence number. Lists are ordered by it.
 func (e *engine) nextSeq() int64 {
-	e.seq++
-	return e.seq
+	e.Seq++
+	return e.Seq
+}
+
+// dice are a source of random numbers that a state file can contain.
+type dice struct{ rand.PCG }
+
+func newDice(seed, purpose uint64) dice { return dice{*rand.NewPCG(seed, purpose)} }
+
+func (d *dice) rand() *rand.Rand { return rand.New(&d.PCG) }
+
+// MarshalJSON implements [json.Marshaler].
+func (d dice) MarshalJSON() ([]byte, error) {
+	raw, err := d.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(raw)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *dice) UnmarshalJSON(content []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(content, &raw); err != nil {
+		return err
+	}
+	return d.UnmarshalBinary(raw)
 }
 
 const idAlphabet = "abcdefghijkmnpqrstuvwxyz23456789"
@@ -116,7 +173,7 @@ func randomID(rng *rand.Rand, n int) string {
 }
 
 // newID returns an id. The seed and the history determine it.
-func (e *engine) newID(prefix string) string { return prefix + "_" + randomID(e.ids, 12) }
+func (e *engine) newID(prefix string) string { return prefix + "_" + randomID(e.IDs.rand(), 12) }
 
 // simulated converts a duration of real time.
 func (e *engine) simulated(d time.Duration) time.Duration {
@@ -126,12 +183,12 @@ func (e *engine) simulated(d time.Duration) time.Duration {
 // advanceTo runs all events up to an instant, in time order, each at its own time.
 func (e *engine) advanceTo(at time.Time) {
 	for next := e.events.next(at); next != nil; next = e.events.next(at) {
-		if next.at.After(e.now) {
-			e.now = next.at
+		if next.at.After(e.Now) {
+			e.Now = next.at
 		}
 		next.run()
 	}
-	if at.After(e.now) {
-		e.now = at
+	if at.After(e.Now) {
+		e.Now = at
 	}
 }

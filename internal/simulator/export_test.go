@@ -1,4 +1,7 @@
 package simulator
 
-// Save saves the state as a [Server] does about once a second.
-func (s *Simulator) Save() error { return s.save() }
+// Save and KeepSaved export methods of a server for tests.
+var (
+	Save      = (*Simulator).save
+	KeepSaved = (*Simulator).keepSaved
+)

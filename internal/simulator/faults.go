@@ -3,7 +3,6 @@ package simulator
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -80,9 +79,8 @@ func (f Fault) matches(method, path string) bool {
 
 // faultInjector holds the faults in the order in which they were added. The simulator's lock guards it.
 type faultInjector struct {
-	rng    *rand.Rand
-	pcg    *rand.PCG
-	faults []*activeFault
+	Dice   dice
+	Faults []*activeFault
 	// matched is the number of requests that faults were applied to, removed faults included.
 	matched int
 }
@@ -92,23 +90,18 @@ type activeFault struct {
 	Acted int
 }
 
-func newFaultInjector(seed uint64) *faultInjector {
-	pcg := rand.NewPCG(seed, 3)
-	return &faultInjector{rng: rand.New(pcg), pcg: pcg}
-}
-
 func (p *faultInjector) add(f Fault) {
 	f.Path = strings.TrimPrefix(f.Path, basePath)
-	p.faults = append(p.faults, &activeFault{Fault: f})
+	p.Faults = append(p.Faults, &activeFault{Fault: f})
 }
 
 // match returns the fault for a request, the zero value for none.
 func (p *faultInjector) match(method, path string) Fault {
-	for _, f := range p.faults {
+	for _, f := range p.Faults {
 		if f.Times > 0 && f.Acted >= f.Times || !f.matches(method, path) {
 			continue
 		}
-		if f.Probability > 0 && p.rng.Float64() >= f.Probability {
+		if f.Probability > 0 && p.Dice.rand().Float64() >= f.Probability {
 			continue
 		}
 		f.Acted++
@@ -120,7 +113,7 @@ func (p *faultInjector) match(method, path string) Fault {
 
 // active returns the number of faults that can still match.
 func (p *faultInjector) active() (n int) {
-	for _, f := range p.faults {
+	for _, f := range p.Faults {
 		if f.Times == 0 || f.Acted < f.Times {
 			n++
 		}

@@ -2,11 +2,11 @@ package simulator_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -36,13 +36,10 @@ func TestFault_Matching(t *testing.T) {
 		{"GET", "/ssh-keys", 200}, {"GET", "/gpus", 502},
 	} {
 		a := api.do(c.method, c.path, nil).want(c.status)
-		if waits := c.status == 429 || c.status == 503; (a.header.Get("Retry-After") != "") != waits {
-			t.Errorf("%d with Retry-After %q", c.status, a.header.Get("Retry-After"))
-		}
-		if html := strings.HasPrefix(a.header.Get("Content-Type"), "text/html"); html != (c.status == 502) {
-			t.Errorf("%d as %s", c.status, a.header.Get("Content-Type"))
-		}
+		equal(t, a.request+": has Retry-After", a.header.Get("Retry-After") != "", c.status == 429 || c.status == 503)
+		equal(t, a.request+": is HTML", strings.HasPrefix(a.header.Get("Content-Type"), "text/html"), c.status == 502)
 	}
+	equal(t, "active faults", api.Overview().Faults, 2)
 	api.ClearFaults()
 	api.get("/gpus").want(200)
 }
@@ -55,9 +52,7 @@ func TestFault_Probability(t *testing.T) {
 			failed++
 		}
 	}
-	if failed < 60 || failed > 140 {
-		t.Errorf("%d of 200 failed at one half", failed)
-	}
+	check(t, failed >= 60 && failed <= 140, "%d of 200 failed at one half", failed)
 }
 
 // A fault replaces the work, or follows it, with a status or a cut connection.
@@ -70,15 +65,33 @@ func TestFault_BeforeAndAfterTheWork(t *testing.T) {
 	} {
 		api := withFaults(t, simulator.Fault{Method: "POST", Path: "/ssh-keys", Drop: c.drop, Status: c.status, Times: 1})
 		key := object{"public_key": publicKey(1)}
-		if a := api.try("POST", "/ssh-keys", key); a.status != c.status {
-			t.Errorf("%+v: status %d", c, a.status)
-		}
+		api.post("/ssh-keys", key).want(c.status)
 		log, made := api.Requests(), len(api.list("/ssh-keys"))
-		if len(log) != 1 || log[0].Status != c.status || made != c.made || api.FaultsActed() != 1 {
-			t.Errorf("%+v: log %+v, %d keys, %d faults acted", c, log, made, api.FaultsActed())
-		}
+		check(t, log[0].Status == c.status && made == c.made && api.FaultsActed() == 1, "%+v: log %+v, %d keys, %d acted",
+			c, log, made, api.FaultsActed())
 		api.post("/ssh-keys", key).want(201)
 	}
+}
+
+// A delay passes, or ends when the client disconnects.
+func TestFault_Delay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := uncheckedClient(t, simulator.Config{APIKey: testKey})
+		if err := api.AddFault(simulator.Fault{Path: "/me", DelayMS: 600_000}); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		api.get("/me").want(200)
+		equal(t, "delay", time.Since(began), 10*time.Minute)
+		inner := api.handler
+		api.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+			defer cancel()
+			inner.ServeHTTP(w, r.WithContext(ctx))
+		})
+		api.get("/me").want(0)
+		equal(t, "delays", time.Since(began), 10*time.Minute+time.Second)
+	})
 }
 
 // start starts a server.
@@ -97,45 +110,33 @@ func start(t testing.TB, c simulator.Config) *simulator.Server {
 	return srv
 }
 
-// fetch sends a request to a server and returns the status.
-func fetch(ctx context.Context, srv *simulator.Server, path string) (status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.BaseURL+path, http.NoBody)
+// fetch sends a GET request and returns the status, or -1 if it fails.
+func fetch(t testing.TB, url string) int {
+	t.Helper()
+	res, err := http.Get(url)
 	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+srv.APIKey)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
+		return -1
 	}
 	defer res.Body.Close()
-	_, err = io.Copy(io.Discard, res.Body)
-	return res.StatusCode, err
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return -1
+	}
+	return res.StatusCode
 }
 
-// A delay ends when the client disconnects. Close does not wait for it.
-func TestFault_DelayEnds(t *testing.T) {
+// Close does not wait for a delay.
+func TestFault_DelayEndsWithServer(t *testing.T) {
 	srv := start(t, simulator.Config{})
-	if err := srv.AddFault(simulator.Fault{Path: "/me", DelayMS: 600_000}); err != nil {
+	if err := srv.AddFault(simulator.Fault{Path: "/gpus", DelayMS: 600_000}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := fetch(ctx, srv, "/me"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := fetch(context.WithoutCancel(t.Context()), srv, "/me")
-		done <- err
-	}()
-	for len(srv.Requests()) < 2 {
+	done := make(chan int, 1)
+	go func() { done <- fetch(t, srv.BaseURL+"/gpus") }()
+	for len(srv.Requests()) == 0 && len(done) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}
-	if <-done == nil {
-		t.Error("the delayed request got a response")
-	}
+	equal(t, "status of the delayed request", <-done, -1)
 }

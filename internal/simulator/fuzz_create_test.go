@@ -2,7 +2,6 @@ package simulator_test
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,8 +27,8 @@ func FuzzCreateInstance(f *testing.F) {
 		Market: simulator.MarketStill}
 	free := uncheckedClient(f, config).instanceBody(nil).text("offer_id")
 	f.Fuzz(func(t *testing.T, key, body string) {
-		if strings.TrimSpace(key) != key || strings.ContainsFunc(key,
-			func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		isControl := func(c rune) bool { return c < ' ' || c == 0x7f }
+		if strings.TrimSpace(key) != key || strings.ContainsFunc(key, isControl) {
 			return // net/http refuses the header
 		}
 		api := uncheckedClient(t, config)
@@ -40,25 +39,19 @@ func FuzzCreateInstance(f *testing.F) {
 		validKey := key != "" && utf8.RuneCountInString(key) <= 64
 		all := api.list("/instances?status=all")
 		checkLedger(api, nil)
-		if a.status != http.StatusCreated {
-			codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
-			a.failsWithStatus(a.status, codes[a.status])
-			if len(all) != 0 {
-				t.Fatalf("status %d, and instances %+v", a.status, all)
-			}
-			if validKey {
-				create(good).want(http.StatusCreated)
-			}
+		if a.status == http.StatusCreated {
+			created, repeated := a.object(), create("").want(http.StatusOK)
+			check(t, validKey && len(all) == 1 && all[0]["id"] == created["id"] && created.text("status") == "creating",
+				"key %q: created %s, instances %+v", key, a.body, all)
+			check(t, string(repeated.body) == string(a.body) && repeated.header.Get("Idempotent-Replayed") == "true",
+				"created %s, repeated %s", a.body, repeated.body)
 			return
 		}
-		created := a.object()
-		if !validKey || len(all) != 1 || all[0]["id"] != created["id"] || created.text("status") != "creating" {
-			t.Fatalf("key %q: created %s, instances %+v", key, a.body, all)
-		}
-		repeated := create("")
-		if repeated.want(http.StatusOK); !slices.Equal(repeated.body, a.body) ||
-			repeated.header.Get("Idempotent-Replayed") != "true" {
-			t.Fatalf("created %s, repeated %s", a.body, repeated.body)
+		codes := map[int]string{404: "not_found", 409: "conflict", 413: "validation_error", 422: "validation_error"}
+		a.failsWithStatus(a.status, codes[a.status])
+		equal(t, "instances after a refusal", len(all), 0)
+		if validKey {
+			create(good).want(http.StatusCreated)
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 )
 
 func (c *call) listAPIKeys() (any, error) {
-	active := func(k *apiKey) bool { return k.active(c.now) }
-	return listPage(c, "api-keys", parseQuery(c.r.URL), c.keys, false, active, viewAPIKey)
+	active := func(k *apiKey) bool { return k.active(c.Now) }
+	return listPage(c, "api-keys", parseQuery(c.r.URL), c.Keys, false, active, viewAPIKey)
 }
 
 var (
@@ -54,8 +54,8 @@ func (c *call) createAPIKey() (any, error) {
 }
 
 func (e *engine) activeKeys() (n int) {
-	for _, k := range e.keys {
-		if k.active(e.now) {
+	for _, k := range e.Keys {
+		if k.active(e.Now) {
 			n++
 		}
 	}
@@ -64,8 +64,8 @@ func (e *engine) activeKeys() (n int) {
 
 // deleteAPIKey takes effect at once, also for the key in use.
 func (c *call) deleteAPIKey() (any, error) {
-	for _, k := range c.keys {
-		if k.ID == c.params["id"] && k.active(c.now) {
+	for _, k := range c.Keys {
+		if k.ID == c.params["id"] && k.active(c.Now) {
 			k.Revoked = true
 			return nil, nil
 		}

@@ -16,7 +16,7 @@ func (c *call) listOffers() (any, error) {
 	if err := q.err(); err != nil {
 		return nil, err
 	}
-	market := c.priceChanges
+	market := c.PriceChanges
 	if req.after != nil {
 		market = req.after.PriceChanges
 	}

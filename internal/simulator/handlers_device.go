@@ -40,5 +40,5 @@ func (c *call) createDeviceToken() (any, error) {
 		return nil, err
 	}
 	k, secret := c.issueKey(d.ClientName, sourceCLI, allScopes, nil)
-	return deviceTokenView{secret, k.ID, deviceTokenUser{c.account.Email}}, nil
+	return deviceTokenView{secret, k.ID, deviceTokenUser{c.Account.Email}}, nil
 }

@@ -13,7 +13,7 @@ func (c *call) listInstances() (any, error) {
 	all := q.enum("status", "active", "all") == "all"
 	instances := c.active
 	if all {
-		instances = c.instances
+		instances = c.Instances
 	}
 	return listPage(c, "instances", q, instances, true, keepAll, c.viewInstance)
 }
@@ -24,7 +24,7 @@ func (c *call) createInstance() (any, error) {
 	if n := utf8.RuneCountInString(idempotencyKey); n < 1 || n > maxIdempotencyKey {
 		return nil, invalid("Idempotency-Key", textLength.with(1, maxIdempotencyKey))
 	}
-	if i := c.byIdempotencyKey[idempotencyKey]; i != nil {
+	if i := c.index.replays[idempotencyKey]; i != nil {
 		c.header.Set("Idempotent-Replayed", "true")
 		return c.viewInstance(i), nil
 	}
@@ -32,13 +32,12 @@ func (c *call) createInstance() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.callers = c.callers()
+	o.idempotencyKey, o.callers = idempotencyKey, c.callers()
 	i, err := c.rent(o)
 	if err != nil {
 		return nil, err
 	}
 	c.status = http.StatusCreated
-	c.byIdempotencyKey[idempotencyKey] = i
 	return c.viewInstance(i), nil
 }
 

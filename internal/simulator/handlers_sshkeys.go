@@ -6,7 +6,7 @@ import (
 )
 
 func (c *call) listSSHKeys() (any, error) {
-	return listPage(c, "ssh-keys", parseQuery(c.r.URL), c.sshKeys, false, keepAll, viewSSHKey)
+	return listPage(c, "ssh-keys", parseQuery(c.r.URL), c.SSHKeys, false, keepAll, viewSSHKey)
 }
 
 func (c *call) createSSHKey() (any, error) {
@@ -15,8 +15,8 @@ func (c *call) createSSHKey() (any, error) {
 		return nil, err
 	}
 	c.status = http.StatusCreated
-	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.now
-	c.sshKeys = append(c.sshKeys, k)
+	k.Seq, k.ID, k.CreatedAt = c.nextSeq(), c.newID("ssh"), c.Now
+	c.SSHKeys = append(c.SSHKeys, k)
 	return viewSSHKey(k), nil
 }
 
@@ -27,6 +27,6 @@ func (c *call) deleteSSHKey() (any, error) {
 		return nil, notFound(text{"SSH-ключ не найден", "SSH key not found"})
 	}
 	// A new slice: instances refer to the old one.
-	c.sshKeys = slices.DeleteFunc(slices.Clone(c.sshKeys), func(other *sshKey) bool { return other == k })
+	c.SSHKeys = slices.DeleteFunc(slices.Clone(c.SSHKeys), func(other *sshKey) bool { return other == k })
 	return nil, nil
 }

@@ -6,7 +6,7 @@ func (c *call) listTemplates() (any, error) {
 	visible := func(t *template) bool {
 		return !t.Deleted && (t.Owner == ownerCatalog || c.key != nil)
 	}
-	return listPage(c, "templates", parseQuery(c.r.URL), c.templates, false, visible, viewTemplate)
+	return listPage(c, "templates", parseQuery(c.r.URL), c.Templates, false, visible, viewTemplate)
 }
 
 func (c *call) createTemplate() (any, error) {
@@ -19,7 +19,7 @@ func (c *call) createTemplate() (any, error) {
 	}
 	c.status = http.StatusCreated
 	t.Seq, t.Slug = c.nextSeq(), c.newSlug(t.Name)
-	c.templates = append(c.templates, t)
+	c.Templates = append(c.Templates, t)
 	return viewTemplate(t), nil
 }
 

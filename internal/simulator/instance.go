@@ -40,19 +40,20 @@ var (
 
 // instance is a rented server.
 type instance struct {
-	Seq        int64
-	ID         string
-	Name       *string
-	offer      *offer
-	Rental     string
-	template   *template
-	Image      string
-	DiskGB     int64
-	Status     string
-	Desired    string
-	StopReason *string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
+	Seq            int64
+	ID             string
+	IdempotencyKey string
+	Name           *string
+	offer          *offer
+	Rental         string
+	template       *template
+	Image          string
+	DiskGB         int64
+	Status         string
+	Desired        string
+	StopReason     *string
+	CreatedAt      time.Time
+	StartedAt      *time.Time
 	// BidKopH is the interruptible price of the bid; 0 for on-demand.
 	BidKopH      int64
 	RunningKopH  int64

@@ -81,22 +81,22 @@ func viewEntry(e *entry) transactionView { return e.transactionView }
 
 // post adds a ledger entry. The balance changes only here.
 func (e *engine) post(at time.Time, kind string, amountKop int64, description string, instanceID *string) {
-	e.account.BalanceKop += amountKop
+	e.Account.BalanceKop += amountKop
 	view := transactionView{e.newID("txn"), at, kind, amountKop, description, instanceID}
-	e.ledger = append(e.ledger, &entry{e.nextSeq(), view})
+	e.Ledger = append(e.Ledger, &entry{e.nextSeq(), view})
 }
 
 // postUsage posts the whole kopecks that are not in the ledger. The fraction remains in the meter.
 func (e *engine) postUsage(i *instance) {
-	due := i.Meter.unpostedKop(e.now)
+	due := i.Meter.unpostedKop(e.Now)
 	if due == 0 {
 		return
 	}
-	i.Meter.accumulate(e.now)
+	i.Meter.accumulate(e.Now)
 	i.Meter.post(due)
-	e.unposted.accumulate(e.now)
+	e.unposted.accumulate(e.Now)
 	e.unposted.Counted -= due * meterUnits
-	e.post(e.now, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.GPU.Count, i.offer.model.name, i.DiskGB),
+	e.post(e.Now, entryUsage, -due, fmt.Sprintf("%d x %s, disk %d GB", i.offer.GPU.Count, i.offer.model.name, i.DiskGB),
 		&i.ID)
 }
 
@@ -108,18 +108,18 @@ func (e *engine) postHourly(i *instance) {
 }
 
 // costKop is the cost of an instance so far.
-func (e *engine) costKop(i *instance) int64 { return i.Meter.PostedKop + i.Meter.unpostedKop(e.now) }
+func (e *engine) costKop(i *instance) int64 { return i.Meter.PostedKop + i.Meter.unpostedKop(e.Now) }
 
 // remaining returns the funds that are left, credit limit included, in meter units.
 func (e *engine) remaining() int64 {
-	return (e.account.BalanceKop+e.account.CreditLimitKop)*meterUnits - e.unposted.amount(e.now)
+	return (e.Account.BalanceKop+e.Account.CreditLimitKop)*meterUnits - e.unposted.amount(e.Now)
 }
 
 // availableKop is the balance minus usage that is not posted. It does not include the credit limit.
 func (e *engine) availableKop() int64 {
-	available := e.account.BalanceKop
+	available := e.Account.BalanceKop
 	for _, i := range e.active {
-		available -= i.Meter.unpostedKop(e.now)
+		available -= i.Meter.unpostedKop(e.Now)
 	}
 	return available
 }
@@ -131,9 +131,9 @@ func (e *engine) scheduleFundsExhausted() {
 	if left := e.remaining(); slices.ContainsFunc(e.active, (*instance).live) {
 		switch burn := e.unposted.Rate; {
 		case left <= 0:
-			at = e.now
+			at = e.Now
 		case burn > 0 && ceilDiv(left, burn) <= math.MaxInt64/int64(clockResolution):
-			at = e.now.Add(time.Duration(ceilDiv(left, burn)) * clockResolution)
+			at = e.Now.Add(time.Duration(ceilDiv(left, burn)) * clockResolution)
 		}
 	}
 	e.events.schedule(&e.fundsExhausted, at)
@@ -163,7 +163,7 @@ type balanceView struct {
 
 func (e *engine) viewBalance() balanceView {
 	left, burn := e.remaining(), e.unposted.Rate
-	view := balanceView{e.account.BalanceKop, e.availableKop(), e.account.CreditLimitKop, burn, nil, "RUB"}
+	view := balanceView{e.Account.BalanceKop, e.availableKop(), e.Account.CreditLimitKop, burn, nil, "RUB"}
 	if burn > 0 {
 		hours := float64(max(left, 0)) / float64(burn) / float64(meterUnits)
 		view.RunwayHours = new(math.Round(hours*100) / 100)

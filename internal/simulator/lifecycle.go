@@ -16,7 +16,7 @@ const (
 )
 
 func (e *engine) afterBootShare(percent int64) time.Time {
-	return e.now.Add((e.config.Boot * time.Duration(percent) / 100).Truncate(clockResolution))
+	return e.Now.Add((e.config.Boot * time.Duration(percent) / 100).Truncate(clockResolution))
 }
 
 // applyTransition applies the next transition of an instance.
@@ -41,7 +41,7 @@ func (e *engine) setStatus(i *instance, status string) {
 	case statusRunning:
 		first := i.StartedAt == nil
 		if first {
-			i.StartedAt = new(e.now)
+			i.StartedAt = new(e.Now)
 		}
 		e.logf(i, "Container is running (%s launch)", i.template.LaunchMode)
 		if first && i.template.Onstart != nil {
@@ -89,11 +89,11 @@ func (e *engine) updateMeter(i *instance) {
 	if rate == i.Meter.Rate {
 		return
 	}
-	e.unposted.accumulate(e.now)
+	e.unposted.accumulate(e.Now)
 	e.unposted.Rate += rate - i.Meter.Rate
-	i.Meter.accumulate(e.now)
+	i.Meter.accumulate(e.Now)
 	e.postUsage(i)
-	i.Meter.setRate(rate, e.now)
+	i.Meter.setRate(rate, e.Now)
 }
 
 // launch starts the first boot of a new instance, with its SSH keys.
@@ -107,7 +107,8 @@ func (e *engine) launch(i *instance, keys []*sshKey) {
 		{e.afterBootShare(shareStarting), statusStarting}, {e.afterBootShare(shareRunning), statusRunning},
 		{e.afterBootShare(shareReachable), ""},
 	}
-	e.addInstance(i)
+	e.Instances = append(e.Instances, i)
+	e.linkInstance(i)
 }
 
 // start starts a stopped or outbid instance. If the market price is above the bid, it places a new bid.
@@ -206,7 +207,7 @@ func stateConflict(i *instance) error {
 const maxLogLines = 2000
 
 func (e *engine) logf(i *instance, format string, args ...any) {
-	line := e.now.Format("2006-01-02T15:04:05.000Z ") + fmt.Sprintf(format, args...)
+	line := e.Now.Format("2006-01-02T15:04:05.000Z ") + fmt.Sprintf(format, args...)
 	i.Log = append(i.Log, line)
 	if extra := len(i.Log) - maxLogLines; extra > 0 {
 		i.Log = slices.Delete(i.Log, 0, extra)

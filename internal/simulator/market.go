@@ -74,7 +74,7 @@ func newOffer(rng *rand.Rand, m gpuModel, gpus int64) *offer {
 	down := between(3, 60) * 100
 	return &offer{
 		model: m,
-		offerState: offerState{
+		offerState: &offerState{
 			Listed: true, prices: prices{perGPU * gpus, &interruptible},
 		},
 		offerView: offerView{
@@ -132,10 +132,10 @@ func clearField(o *offer, n int) {
 // setPrice changes prices of an offer; nil leaves a price unchanged. An instance whose bid is below the new price is
 // outbid.
 func (e *engine) setPrice(o *offer, onDemand, interruptible *int64) {
-	e.priceChanges++
-	o.Past = append(o.Past, pastPrice{e.priceChanges, e.now, o.prices})
+	e.PriceChanges++
+	o.Past = append(o.Past, pastPrice{e.PriceChanges, e.Now, o.prices})
 	old := max(len(o.Past)-maxPastPrices, 0)
-	for e.now.Sub(o.Past[old].At) > pastPriceLife {
+	for e.Now.Sub(o.Past[old].At) > pastPriceLife {
 		old++
 	}
 	o.Past = slices.Delete(o.Past, 0, old)

@@ -34,8 +34,8 @@ func (e *engine) scheduleMove(o *offer) {
 
 // scheduleMoveIn schedules the next move at the first whole minute after a duration.
 func (e *engine) scheduleMoveIn(o *offer, wait time.Duration) {
-	passed := e.now.Sub(e.startedAt) + wait
-	o.MoveAt = e.startedAt.Add(passed.Truncate(time.Minute) + time.Minute)
+	passed := e.Now.Sub(e.StartedAt) + wait
+	o.MoveAt = e.StartedAt.Add(passed.Truncate(time.Minute) + time.Minute)
 	e.events.schedule(&o.moveEvent, o.MoveAt)
 }
 

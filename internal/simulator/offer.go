@@ -7,7 +7,7 @@ type offer struct {
 	// offerView are the properties of the server. Available and the prices per hour are in offerState.
 	offerView
 	model gpuModel
-	offerState
+	*offerState
 	// rentedBy is the current instance, nil if the server is not rented.
 	rentedBy *instance
 	// basePrice is the initial price, which market moves return to. A stable offer is not rented by others.

@@ -85,14 +85,14 @@ func (s *Simulator) Overview() Overview {
 	s.catchUp()
 	e := s.engine
 	o := Overview{
-		Now: e.now, Clock: s.config.Clock, TimeScale: s.config.TimeScale, Instances: []OverviewInstance{},
+		Now: e.Now, Clock: s.config.Clock, TimeScale: s.config.TimeScale, Instances: []OverviewInstance{},
 		Total: len(e.active), Balance: e.viewBalance(), History: e.balanceHistory(), Ledger: []transactionView{},
 		Faults: s.faults.active(),
 	}
 	for _, i := range slices.Backward(e.active[max(len(e.active)-maxOverviewInstances, 0):]) {
 		o.Instances = append(o.Instances, OverviewInstance{e.viewInstance(i), i.offer.ID, i.BidKopH, i.Meter.Rate})
 	}
-	for _, entry := range slices.Backward(e.ledger[max(len(e.ledger)-maxOverviewEntries, 0):]) {
+	for _, entry := range slices.Backward(e.Ledger[max(len(e.Ledger)-maxOverviewEntries, 0):]) {
 		o.Ledger = append(o.Ledger, entry.transactionView)
 	}
 	return o
@@ -101,14 +101,14 @@ func (s *Simulator) Overview() Overview {
 // balanceHistory returns the balance after each ledger entry, evenly thinned out, and the current available balance.
 func (e *engine) balanceHistory() []balancePoint {
 	const ends = 2 // the first entry and the current balance
-	every := max((len(e.ledger)+maxHistory-ends-1)/(maxHistory-ends), 1)
+	every := max((len(e.Ledger)+maxHistory-ends-1)/(maxHistory-ends), 1)
 	var points []balancePoint
 	sum := int64(0)
-	for n, entry := range e.ledger {
+	for n, entry := range e.Ledger {
 		sum += entry.AmountKop
 		if n%every == 0 {
 			points = append(points, balancePoint{entry.At, sum})
 		}
 	}
-	return append(points, balancePoint{e.now, e.availableKop()})
+	return append(points, balancePoint{e.Now, e.availableKop()})
 }

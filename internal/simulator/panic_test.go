@@ -16,7 +16,7 @@ func TestHandlerPanic_IsInternalError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.engine.ledger = append(s.engine.ledger, nil)
+	s.engine.Ledger = append(s.engine.Ledger, nil)
 	req := httptest.NewRequestWithContext(t.Context(), "GET", basePath+"/transactions", nil)
 	req.Header.Set("Authorization", "Bearer "+s.config.APIKey)
 	for range 2 { // the second request proves that no lock is held

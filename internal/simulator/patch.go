@@ -35,13 +35,13 @@ func (s *Simulator) SetAccount(p AccountPatch) error {
 		return err
 	}
 	return s.update(func(w *engine) error {
-		a := &w.account
+		a := &w.Account
 		setIfGiven(&a.CreditLimitKop, p.CreditLimitKop)
 		setIfGiven(&a.EmailVerified, p.EmailVerified)
 		setIfGiven(&a.Blocked, p.Blocked)
 		setIfGiven(&a.MaxInstances, p.MaxInstances)
 		if p.BalanceKop != nil && *p.BalanceKop != a.BalanceKop {
-			w.post(w.now, entryAdjustment, *p.BalanceKop-a.BalanceKop, "Adjustment", nil)
+			w.post(w.Now, entryAdjustment, *p.BalanceKop-a.BalanceKop, "Adjustment", nil)
 		}
 		w.scheduleFundsExhausted()
 		return nil
@@ -162,7 +162,7 @@ func (s *Simulator) AddFault(f Fault) error {
 func (s *Simulator) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults.faults = nil
+	s.faults.Faults = nil
 }
 
 // FaultsActed returns the number of requests that faults were applied to since the start or the last reset, removed
@@ -204,7 +204,7 @@ func (s *Simulator) update(do func(*engine) error) error {
 	if err := do(s.engine); err != nil {
 		return err
 	}
-	s.engine.advanceTo(s.engine.now)
+	s.engine.advanceTo(s.engine.Now)
 	return nil
 }
 

@@ -53,7 +53,7 @@ const (
 )
 
 // rates are the limits in requests per minute.
-type rates struct{ perKey, perAddress int }
+type rates struct{ PerKey, PerAddress int }
 
 func limitOrNone(perMinute int) int {
 	if perMinute <= 0 {
@@ -64,11 +64,11 @@ func limitOrNone(perMinute int) int {
 
 // countRequest counts a request for its active key, or else for its address.
 func (s *Simulator) countRequest(k *apiKey, address string) quota {
-	caller, limit := callerAddress+" "+address, s.rates.perAddress
+	caller, limit := callerAddress+" "+address, s.rates.PerAddress
 	if k != nil {
-		caller, limit = callerKey+" "+k.ID, s.rates.perKey
+		caller, limit = callerKey+" "+k.ID, s.rates.PerKey
 	}
-	return s.limiter.take(caller, limit, s.engine.now)
+	return s.limiter.take(caller, limit, s.engine.Now)
 }
 
 // setRateLimitHeaders sets the rate limit headers. Clients wait in real time, so durations are scaled.

@@ -25,9 +25,10 @@ type rentRequest struct {
 	diskGB            int64
 	name              *string
 	// sshKeyIDs is nil for all keys of the account, empty for none.
-	sshKeyIDs  []string
-	rentalType string
-	image      *string
+	sshKeyIDs      []string
+	rentalType     string
+	image          *string
+	idempotencyKey string
 	// callers identify the client whose shown price is checked.
 	callers []string
 }
@@ -76,7 +77,7 @@ func readRentRequest(f *fields) (rentRequest, error) {
 
 // rent locks the price of an offer and creates an instance.
 func (e *engine) rent(req rentRequest) (*instance, error) {
-	if !e.account.EmailVerified {
+	if !e.Account.EmailVerified {
 		return nil, newError(codeForbidden).
 			withText(text{"Сначала подтвердите e-mail", "Confirm the e-mail address first"}).
 			withDetail("reason", "email_not_verified")
@@ -95,7 +96,7 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 	if !offer.available() {
 		return nil, conflict(text{"Предложение уже занято", "The offer has been taken"})
 	}
-	if int64(len(e.active)) >= e.account.MaxInstances {
+	if int64(len(e.active)) >= e.Account.MaxInstances {
 		return nil, conflict(text{"Достигнут предел числа серверов", "The limit of instances is reached"})
 	}
 	if err := e.requireShownPrice(offer, req.rentalType, req.callers); err != nil {
@@ -107,11 +108,11 @@ func (e *engine) rent(req rentRequest) (*instance, error) {
 		return nil, err
 	}
 	i := &instance{
-		Seq: e.nextSeq(), ID: e.newID("ins"), Name: req.name, offer: offer, Rental: req.rentalType, template: template,
-		OfferID: offer.ID, TemplateSlug: template.Slug,
-		Image: template.Image, DiskGB: req.diskGB, Status: statusCreating, Desired: desiredRunning, CreatedAt: e.now,
+		Seq: e.nextSeq(), ID: e.newID("ins"), IdempotencyKey: req.idempotencyKey, Name: req.name, Rental: req.rentalType,
+		offer: offer, template: template, OfferID: offer.ID, TemplateSlug: template.Slug,
+		Image: template.Image, DiskGB: req.diskGB, Status: statusCreating, Desired: desiredRunning, CreatedAt: e.Now,
 		RunningKopH: running, StoppedKopH: diskKopH(offer, req.diskGB), TrafficKopGB: offer.Price.TrafficKopGB,
-		Host: fmt.Sprintf("203.0.113.%d", 1+e.ids.IntN(254)), FirstPort: 20000 + 16*e.ids.Int64N(2000),
+		Host: fmt.Sprintf("203.0.113.%d", 1+e.IDs.rand().IntN(254)), FirstPort: 20000 + 16*e.IDs.rand().Int64N(2000),
 	}
 	if req.image != nil {
 		i.Image = *req.image
@@ -144,7 +145,7 @@ func (e *engine) checkRentRequest(req rentRequest, offer *offer, template *templ
 		}
 	}
 	if req.sshKeyIDs == nil {
-		return e.sshKeys, wrong.err()
+		return e.SSHKeys, wrong.err()
 	}
 	var keys []*sshKey
 	for _, id := range req.sshKeyIDs {
@@ -160,7 +161,7 @@ func (e *engine) checkRentRequest(req rentRequest, offer *offer, template *templ
 
 // requireFunds returns an error if the funds do not cover minRuntimeHours at a price.
 func (e *engine) requireFunds(kopH int64) error {
-	short := minRuntimeHours*kopH - (e.availableKop() + e.account.CreditLimitKop)
+	short := minRuntimeHours*kopH - (e.availableKop() + e.Account.CreditLimitKop)
 	if short <= 0 {
 		return nil
 	}

@@ -31,14 +31,6 @@ func (a response) want(status int) response {
 	return a
 }
 
-func (a response) into(target any) response {
-	a.t.Helper()
-	if err := json.Unmarshal(a.body, target); err != nil {
-		a.t.Fatalf("%v: %s", err, a.body)
-	}
-	return a
-}
-
 // object returns the body, which must be a JSON object.
 func (a response) object() object {
 	a.t.Helper()
@@ -185,36 +177,5 @@ func checkField(body object, field string, valid, invalid []any, send func(body 
 	}
 	for _, value := range invalid {
 		try(value).invalid(field)
-	}
-}
-
-// checkBounds sends the body with each field of a table left out, with all values of apidoc.Bounds, and with values of
-// other types.
-func checkBounds(table string, body object, send func(body object) response) {
-	for _, f := range apidoc.Fields(table) {
-		invalid := apidoc.InvalidTypes(f)
-		if f.Required {
-			checkField(body, f.Name, nil, append(invalid, absent{}), send)
-		} else {
-			checkField(body, f.Name, []any{absent{}}, invalid, send)
-		}
-	}
-	for _, b := range apidoc.Bounds {
-		if b.Table == table {
-			checkField(body, b.Field, b.Valid, b.Invalid, send)
-		}
-	}
-}
-
-// createAndDelete returns a function that sends a creation and deletes what it created, so that the next one can
-// succeed.
-func (api *client) createAndDelete(path, id string, create func(body object) response) func(body object) response {
-	return func(body object) response {
-		a := create(body)
-		if a.status == http.StatusCreated {
-			api.delete(path + "/" + a.object().text(id))
-			api.Advance(120 * time.Second)
-		}
-		return a
 	}
 }

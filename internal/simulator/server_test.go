@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,22 +17,15 @@ import (
 )
 
 func TestServer(t *testing.T) {
-	srv := start(t, simulator.Config{Clock: simulator.ClockReal, TimeScale: 1000, Boot: time.Second})
-	if !strings.HasSuffix(srv.BaseURL, "/api/v1") || !strings.HasSuffix(srv.ControlURL, "/control") ||
-		len(srv.APIKey) != 44 {
-		t.Errorf("server %s %s", srv.BaseURL, srv.ControlURL)
-	}
-	if status, err := fetch(t.Context(), srv, "/me"); err != nil || status != 200 {
-		t.Errorf("%d %v", status, err)
-	}
+	srv := start(t, simulator.Config{Clock: simulator.ClockReal, TimeScale: 1000})
+	root, isAPI := strings.CutSuffix(srv.BaseURL, "/api/v1")
+	check(t, isAPI && srv.ControlURL == root+"/control" && len(srv.APIKey) == 44, "server %+v", srv)
+	equal(t, "status", fetch(t, srv.BaseURL+"/gpus"), 200)
 	before := srv.Now()
-	if after := srv.Advance(time.Hour); after.Sub(before) < time.Hour {
-		t.Errorf("the real clock advanced by %v", after.Sub(before))
-	}
-	address := strings.TrimSuffix(strings.TrimPrefix(srv.BaseURL, "http://"), "/api/v1")
-	if _, err := simulator.Start(t.Context(), simulator.Config{Listen: address}); err == nil {
-		t.Error("two simulators on one address")
-	}
+	after := srv.Advance(time.Hour)
+	check(t, after.Sub(before) >= time.Hour, "the real clock advanced by %v", after.Sub(before))
+	_, err := simulator.Start(t.Context(), simulator.Config{Listen: strings.TrimPrefix(root, "http://")})
+	check(t, err != nil, "two simulators on one address")
 }
 
 // By default the network cannot reach the simulator. Otherwise it logs a warning.
@@ -42,79 +34,56 @@ func TestServer_ListensOnLoopbackByDefault(t *testing.T) {
 		":0": true} {
 		var log bytes.Buffer
 		srv := start(t, simulator.Config{Listen: listen, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
-		if !strings.HasPrefix(srv.BaseURL, "http://127.0.0.1:") {
-			t.Errorf("%q: %s", listen, srv.BaseURL)
-		}
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
-		if warned := strings.Contains(log.String(), "[WARN]") &&
-			strings.Contains(log.String(), "network"); warned != open {
-			t.Errorf("%q: warned %t, want %t:\n%s", listen, warned, open, &log)
-		}
-		if strings.Contains(log.String(), srv.APIKey) {
-			t.Errorf("the API key is in the log:\n%s", &log)
-		}
+		check(t, strings.HasPrefix(srv.BaseURL, "http://127.0.0.1:"), "%q: %s", listen, srv.BaseURL)
+		warned := strings.Contains(log.String(), "[WARN]") && strings.Contains(log.String(), "network")
+		check(t, warned == open && !strings.Contains(log.String(), srv.APIKey), "%q: the log is %s", listen, &log)
 	}
 }
 
-// With Reachable, the addresses of a running instance answer. The page of a stopped one returns 503.
+// With Reachable, the addresses of a running instance answer; the page of a stopped one returns 503. After a restart
+// with the same state file, the simulator and its instances have the same addresses.
 func TestServer_ReachableInstances(t *testing.T) {
-	srv := start(t, simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true})
-	api := clientOf(t, srv.Simulator, srv.APIKey)
-	i := api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
-	for _, want := range []string{"200", "503"} {
-		conn, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", i.text("ssh.host"), i.integer("ssh.port")), time.Second)
+	config := simulator.Config{Clock: simulator.ClockManual, Market: simulator.MarketStill, Reachable: true,
+		State: filepath.Join(t.TempDir(), "state.json")}
+	var addresses string
+	for _, isRestart := range []bool{false, true} {
+		srv := start(t, config)
+		api := clientOf(t, srv.Simulator, srv.APIKey)
+		if !isRestart {
+			api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
+		}
+		i := api.list("/instances")[0]
+		ssh := net.JoinHostPort(i.text("ssh.host"), fmt.Sprint(i.integer("ssh.port")))
+		page := i.objects("urls")[0].text("url")
+		if isRestart {
+			equal(t, "addresses after the restart", srv.BaseURL+ssh+page, addresses)
+		}
+		addresses = srv.BaseURL + ssh + page
+		conn, err := net.Dial("tcp", ssh)
 		if err != nil {
 			t.Fatal(err)
 		}
 		banner, err := bufio.NewReader(conn).ReadString('\n')
-		if err = errors.Join(err, conn.Close()); err != nil || banner != "SSH-2.0-simulator\r\n" {
-			t.Errorf("the SSH server sends %q, %v", banner, err)
-		}
-		resp, err := http.Get(i.objects("urls")[0].text("url"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil || !strings.HasPrefix(resp.Status, want) {
-			t.Errorf("the page answers %s, %v, want %s", resp.Status, err, want)
-		}
+		check(t, errors.Join(err, conn.Close()) == nil && banner == "SSH-2.0-simulator\r\n", "SSH: %q, %v", banner, err)
+		equal(t, "status of the page", fetch(t, page), 200)
 		api.setInstance(i.text("id"), object{"status": "stopped"})
-	}
-}
-
-// After a restart with the same state file, the simulator and its instances have the same addresses.
-func TestServer_KeepsItsPorts(t *testing.T) {
-	config := simulator.Config{
-		State: filepath.Join(t.TempDir(), "state.json"), Clock: simulator.ClockManual, Market: simulator.MarketStill,
-		Reachable: true,
-	}
-	var addresses []string
-	for range 2 {
-		srv, err := simulator.Start(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		api := clientOf(t, srv.Simulator, srv.APIKey)
-		if len(addresses) == 0 {
-			api.runningInstance(object{"template": "pytorch", "disk_gb": 50})
-		}
-		i := api.list("/instances")[0]
-		addresses = append(addresses, srv.BaseURL+i.text("ssh.command")+i.objects("urls")[0].text("url"))
+		equal(t, "status of the page of a stopped instance", fetch(t, page), 503)
+		api.setInstance(i.text("id"), object{"status": "running"})
 		if err := srv.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "addresses", addresses[1], addresses[0])
 }
 
 func TestConfig_Step(t *testing.T) {
 	api := newClient(t, func(c *simulator.Config) { c.Step = time.Second })
 	i := api.createInstance(nil)
 	polls := 0
-	for i["ssh"] == nil && polls < 20 {
+	for ; i["ssh"] == nil && polls < 20; polls++ {
 		i = api.instance(i.text("id"))
-		polls++
 	}
 	equal(t, "polls of one second until ready", polls, 12)
 }
@@ -147,7 +116,5 @@ func TestLog_Onstart(t *testing.T) {
 	template := api.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).created()
 	id := api.runningInstance(object{"template": template["slug"]}).text("id")
 	log := string(api.get("/instances/" + id + "/logs").want(200).body)
-	for _, want := range []string{` + prepare"`, ` + echo READY"`} {
-		check(t, strings.Contains(log, want), "no %q in the log:\n%s", want, log)
-	}
+	check(t, strings.Contains(log, ` + prepare"`) && strings.Contains(log, ` + echo READY"`), "the log:\n%s", log)
 }

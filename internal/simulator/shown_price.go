@@ -26,7 +26,7 @@ func (e *engine) recordShown(o *offer, callers []string) {
 		if e.shownPrices[caller] == nil {
 			e.shownPrices[caller] = map[string]shownPrice{}
 		}
-		e.shownPrices[caller][o.ID] = shownPrice{e.priceChanges, o.prices}
+		e.shownPrices[caller][o.ID] = shownPrice{e.PriceChanges, o.prices}
 	}
 }
 

@@ -34,7 +34,7 @@ type Simulator struct {
 	engine   *engine
 	rates    rates
 	limiter  limiter
-	faults   *faultInjector
+	faults   faultInjector
 	requests requestLog
 }
 
@@ -72,12 +72,12 @@ func open(c Config) (*Simulator, error) {
 		s.resetState()
 		return s, nil
 	}
-	s.clock = newClock(c, saved.At)
+	s.clock = newClock(c, saved.Records.Now)
 	if err := s.restore(saved); err != nil {
 		return nil, fmt.Errorf("state file %s: is damaged: %w", c.State, err)
 	}
 	s.log.Info("seed, market and API key are read from the state file", "state", c.State, "seed", c.Seed, "now",
-		saved.At)
+		saved.Records.Now)
 	return s, nil
 }
 
@@ -86,7 +86,7 @@ func (s *Simulator) resetState() {
 	s.engine = newEngine(&s.config, s.clock.now())
 	s.rates = rates{defaultPerKey, defaultPerAddress}
 	s.limiter = limiter{}
-	s.faults = newFaultInjector(s.config.Seed)
+	s.faults = faultInjector{Dice: newDice(s.config.Seed, 3)}
 	s.requests = requestLog{}
 }
 
@@ -141,7 +141,7 @@ func (s *Simulator) Advance(d time.Duration) time.Time {
 	defer s.mu.Unlock()
 	s.clock.advance(d)
 	s.catchUp()
-	return s.engine.now
+	return s.engine.Now
 }
 
 // Reset restores the initial state of the seed: the account, the offers and the rate limits, without faults and

@@ -30,7 +30,7 @@ type sshKeyView struct {
 func viewSSHKey(k *sshKey) sshKeyView { return k.sshKeyView }
 
 func (e *engine) findSSHKey(id string) *sshKey {
-	for _, k := range e.sshKeys {
+	for _, k := range e.SSHKeys {
 		if k.ID == id {
 			return k
 		}

@@ -18,10 +18,10 @@ import (
 // change.
 const (
 	stateFormat  = "gpurent-simulator"
-	stateVersion = 4
+	stateVersion = 5
 )
 
-// savedState is the content of the state file. It does not contain data that the seed determines.
+// savedState is the content of the state file.
 type savedState struct {
 	Format  string
 	Version int
@@ -31,66 +31,14 @@ type savedState struct {
 	// APIKey is the secret of the first key, so that it is valid after a restart.
 	APIKey string
 
-	At    time.Time // the simulated time of the saved state
-	Began time.Time
-	Seq   int64
-	IDs   []byte
-	Moves int64
-
-	Account   account
-	Ledger    []*entry
-	Keys      []*apiKey
-	SSHKeys   []*sshKey
-	Devices   []*deviceLogin
-	Templates []*template
-	Instances []*instance
-	// Replayed are instance ids by Idempotency-Key. Offers are by offer id.
-	Replayed map[string]string
-	Offers   map[string]offerState
-
-	Ports              ports
-	PerKey, PerAddress int
-	Faults             []*activeFault
-	FaultDice          []byte
+	Records records
+	Ports   ports
+	Rates   rates
+	Faults  faultInjector
 }
 
 // ports are the ports of the listeners; 0 for none.
 type ports struct{ API, SSH int }
-
-// snapshot returns the state to save. The caller holds the lock.
-func (s *Simulator) snapshot() (savedState, error) {
-	w := s.engine
-	ids, err := w.idsPCG.MarshalBinary()
-	if err != nil {
-		return savedState{}, err
-	}
-	dice, err := s.faults.pcg.MarshalBinary()
-	if err != nil {
-		return savedState{}, err
-	}
-	saved := savedState{
-		Format: stateFormat, Version: stateVersion,
-		Seed: s.config.Seed, Market: s.config.Market, APIKey: s.config.APIKey,
-		At: w.now, Began: w.startedAt, Seq: w.seq, IDs: ids, Moves: w.priceChanges,
-		Account: w.account, Ledger: w.ledger, Keys: w.keys, SSHKeys: w.sshKeys, Devices: w.devices,
-		Instances: w.instances,
-		Replayed:  make(map[string]string, len(w.byIdempotencyKey)), Offers: make(map[string]offerState, len(w.offers)),
-		Ports:  s.ports,
-		PerKey: s.rates.perKey, PerAddress: s.rates.perAddress, Faults: s.faults.faults, FaultDice: dice,
-	}
-	for _, t := range w.templates {
-		if t.Owner == ownerMe {
-			saved.Templates = append(saved.Templates, t)
-		}
-	}
-	for key, i := range w.byIdempotencyKey {
-		saved.Replayed[key] = i.ID
-	}
-	for _, o := range w.offers {
-		saved.Offers[o.ID] = o.offerState
-	}
-	return saved, nil
-}
 
 // saves are the saves of a state file.
 type saves struct {
@@ -184,11 +132,11 @@ func (s *Simulator) encodeState() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
-	saved, err := s.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(saved)
+	return json.Marshal(savedState{
+		Format: stateFormat, Version: stateVersion,
+		Seed: s.config.Seed, Market: s.config.Market, APIKey: s.config.APIKey,
+		Records: s.engine.records, Ports: s.ports, Rates: s.rates, Faults: s.faults,
+	})
 }
 
 // readState reads a state file. It returns nil if there is none.
@@ -233,55 +181,7 @@ func (c Config) withSavedState(saved *savedState) (Config, error) {
 
 // restore sets the state of a state file.
 func (s *Simulator) restore(saved *savedState) error {
-	w := emptyEngine(&s.config, saved.At)
-	w.startedAt, w.seq, w.priceChanges = saved.Began, saved.Seq, saved.Moves
-	if err := w.idsPCG.UnmarshalBinary(saved.IDs); err != nil {
-		return err
-	}
-	w.account, w.ledger, w.sshKeys, w.devices = saved.Account, saved.Ledger, saved.SSHKeys, saved.Devices
-	w.templates = append(w.templates, saved.Templates...)
-	for _, k := range saved.Keys {
-		w.keepKey(k)
-	}
-	for _, o := range w.offers {
-		state, ok := saved.Offers[o.ID]
-		if !ok {
-			return fmt.Errorf("offer %s is missing", o.ID)
-		}
-		o.offerState = state
-		w.events.schedule(&o.moveEvent, o.MoveAt)
-	}
-	if err := w.restoreInstances(saved); err != nil {
-		return err
-	}
-	s.engine, s.ports = w, saved.Ports
-	s.rates, s.limiter = rates{saved.PerKey, saved.PerAddress}, limiter{}
-	s.faults = newFaultInjector(s.config.Seed)
-	s.faults.faults = saved.Faults
-	return s.faults.pcg.UnmarshalBinary(saved.FaultDice)
-}
-
-func (e *engine) restoreInstances(saved *savedState) error {
-	for _, i := range saved.Instances {
-		i.offer = e.findOffer(i.OfferID)
-		for _, t := range e.templates {
-			if t.Slug == i.TemplateSlug {
-				i.template = t
-			}
-		}
-		if i.offer == nil || i.template == nil {
-			return fmt.Errorf("instance %s refers to an unknown offer or template", i.ID)
-		}
-		e.unposted.Counted += i.Meter.amount(e.now)
-		e.unposted.Rate += i.Meter.Rate
-		e.addInstance(i)
-	}
-	for key, id := range saved.Replayed {
-		i := e.findInstance(id)
-		if i == nil {
-			return fmt.Errorf("idempotency key %q refers to an unknown instance", key)
-		}
-		e.byIdempotencyKey[key] = i
-	}
-	return nil
+	s.engine = emptyEngine(&s.config, saved.Records)
+	s.ports, s.rates, s.limiter, s.faults = saved.Ports, saved.Rates, limiter{}, saved.Faults
+	return s.engine.link()
 }

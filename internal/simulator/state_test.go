@@ -2,17 +2,19 @@ package simulator_test
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/atomicfile"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
@@ -45,16 +47,9 @@ func withStateFile(file string) func(*simulator.Config) {
 // save saves the state.
 func (api *client) save() {
 	api.t.Helper()
-	if err := api.Save(); err != nil {
+	if err := simulator.Save(api.Simulator); err != nil {
 		api.t.Fatal(err)
 	}
-}
-
-// restarted returns a simulator with the saved state.
-func (api *client) restarted(file string) *client {
-	api.t.Helper()
-	api.save()
-	return newClient(api.t, withStateFile(file), func(c *simulator.Config) { c.APIKey, c.Seed = "", 99 })
 }
 
 // checkSame compares all responses of two simulators.
@@ -65,28 +60,35 @@ func checkSame(t *testing.T, when string, api, other *client) {
 	}
 }
 
+// A simulator with the state file of another one has the same state and the same future.
 func TestState_SurvivesRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	moving := func(c *simulator.Config) { c.Market = simulator.MarketMoving }
-	api := newClient(t, withStateFile(file), moving)
+	api := newClient(t, withStateFile(file), func(c *simulator.Config) { c.Market = simulator.MarketMoving })
 	body := api.instanceBody(object{"disk_gb": 77})
 	stay := api.create("k1", body).created().text("id")
-	api.post("/ssh-keys", object{"public_key": publicKey(1)}).want(201)
-	api.post("/templates", object{"name": "mine", "image": "a/b:1", "ports": []int{80}, "env": object{"A": "b"}}).want(201)
-	issued := api.post("/api-keys", object{"name": "ci", "scopes": []string{"user:read"}, "expires_in_days": 3}).created()
+	for n, path := range append(createPaths, createPaths...) {
+		api.add(path, n)
+	}
+	issued, _ := api.newKey("user:read")
 	api.delete("/instances/" + api.runningInstance(nil).text("id")).want(200)
 	bid := api.runningInstance(object{"type": "interruptible"}).text("id")
 	api.setOffer(api.list("/offers")[0].text("id"), object{"on_demand_kop_h": 1})
 	api.createInstance(nil) // still creating
 	api.Advance(26 * time.Hour)
 	login := api.login()
-	for path, response := range api.allResponses() {
-		if strings.Contains(response, `"data":[]`) {
-			t.Errorf("there is nothing under %s that could be lost: make one", path)
-		}
+	if err := api.AddFault(simulator.Fault{Path: "/nothing", Status: 503}); err != nil {
+		t.Fatal(err)
 	}
+	api.SetRateLimit(5000, 0)
+	api.save()
 
-	back := api.restarted(file)
+	sim, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual, Boot: boot, Seed: 99})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := clientOf(t, sim, testKey)
+	equal(t, "limit after a restart", back.get("/me").headerNumber("X-Ratelimit-Limit"), 5000)
+	api.get("/me") // both have the same last use of the key
 	checkSame(t, "after a restart", api, back)
 	back.create("k1", body).want(200)
 	equal(t, "status after the restart", back.instance(stay).text("status"), "running")
@@ -94,49 +96,49 @@ func TestState_SurvivesRestart(t *testing.T) {
 	back.poll(login).failsWith("authorization_pending")
 	lines, _ := back.get("/instances/" + stay + "/logs").ok()["lines"].([]any)
 	check(t, len(lines) >= 5, "log %q", lines)
+	back.get("/nothing").want(503)
 
 	// Later events are the same as without the restart.
 	api.Advance(40 * time.Hour)
 	back.Advance(40 * time.Hour)
 	checkSame(t, "40 hours later", api, back)
-	back.withKey(issued.text("secret")).get("/me").want(200)
+	back.withKey(issued).get("/me").want(200)
+
+	back.control("POST", "/reset", nil).want(200)
+	back.save()
+	reset := newClient(t, withStateFile(file))
+	equal(t, "instances after a reset", len(reset.list("/instances?status=all")), 0)
+	reset.get("/nothing").failsWith("not_found")
 }
 
-// Faults and rate limits are saved, and a reset removes them.
-func TestState_FaultsAndReset(t *testing.T) {
+// The state is saved before the response to a write, within a second after another request, and at the end.
+func TestState_Saved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "simulator.json")
-	api := newClient(t, withStateFile(file))
-	api.createInstance(nil)
-	api.control("POST", "/faults", object{"path": "/me", "status": 503}).want(204)
-	api.control("POST", "/rate-limit", object{"per_minute_key": 5, "per_minute_address": 5}).want(204)
-	api.save()
-	back, err := simulator.New(simulator.Config{State: file, Clock: simulator.ClockManual})
+	contains := func(id string) bool {
+		raw, err := os.ReadFile(file)
+		return err == nil && bytes.Contains(raw, []byte(id))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		api := newClient(t, withStateFile(file))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go simulator.KeepSaved(api.Simulator, ctx)
+		id := api.newSSHKey(1).text("id")
+		check(t, !contains(id), "the state was saved at once")
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		check(t, contains(id), "the state is not saved after a second")
+	})
+	server := start(t, simulator.Config{Clock: simulator.ClockManual, State: file})
+	address, err := url.Parse(server.ConsoleURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := clientOf(t, back, testKey).get("/me").want(503); a.header.Get("X-RateLimit-Limit") != "5" {
-		t.Errorf("limit %v", a.header)
-	}
-	api.control("POST", "/reset", nil).want(200)
-	equal(t, "instances after a reset", len(api.restarted(file).list("/instances?status=all")), 0)
-}
-
-// A server saves the state within seconds after a request, and when it is closed.
-func TestState_SavedByServer(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "simulator.json")
-	server := start(t, simulator.Config{Clock: simulator.ClockManual, APIKey: testKey, State: file})
-	api := clientOf(t, server.Simulator, testKey)
-	contains := func(id string) bool {
-		raw, err := atomicfile.ReadFile(file)
-		return err == nil && bytes.Contains(raw, []byte(id))
-	}
-	id := api.newSSHKey(1).text("id")
-	for deadline := time.Now().Add(time.Minute); !contains(id); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the state is not saved")
-		}
-	}
-	id = api.newSSHKey(2).text("id")
+	api := clientOf(t, server.Simulator, server.APIKey)
+	api.handler = httputil.NewSingleHostReverseProxy(address)
+	check(t, contains(api.newSSHKey(2).text("id")), "the state is not saved before the response")
+	api.handler = server.Handler()
+	id := api.newSSHKey(3).text("id")
 	if err := server.Close(); err != nil || !contains(id) {
 		t.Errorf("after the close, %v, the file has the last key: %t", err, contains(id))
 	}
@@ -174,58 +176,37 @@ func checkPrivate(t *testing.T, file string) {
 }
 
 func TestState_InvalidFiles(t *testing.T) {
-	folder := t.TempDir()
-	good := filepath.Join(folder, "good.json")
-	newClient(t, withStateFile(good)).save()
-	raw, err := os.ReadFile(good)
+	file := filepath.Join(t.TempDir(), "state.json")
+	newClient(t, withStateFile(file)).save()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPrivate(t, good)
-	altered := func(change func(map[string]any)) []byte {
-		var state map[string]any
-		if err := json.Unmarshal(raw, &state); err != nil {
-			t.Fatal(err)
-		}
-		change(state)
-		out, err := json.Marshal(state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	for name, c := range map[string]struct {
-		content   []byte
-		says, key string
-	}{
-		"another version": {altered(func(s map[string]any) { s["Version"] = 1000 }), "version 1000", ""},
-		"another format":  {[]byte(`{"serial": 4}`), "not a state file", ""},
-		"not JSON":        {[]byte("hello"), "not a state file", ""},
-		"empty":           {nil, "not a state file", ""},
-		"cut off":         {raw[:len(raw)/2], "not a state file", ""},
-		"wrong types":     {altered(func(s map[string]any) { s["Ledger"] = "none" }), "damaged", ""},
-		"no dice":         {altered(func(s map[string]any) { s["IDs"] = "" }), "damaged", ""},
-		"other offers":    {altered(func(s map[string]any) { s["Offers"] = map[string]any{} }), "damaged", ""},
-		"lost instance": {altered(func(s map[string]any) { s["Replayed"] = map[string]any{"k": "ins_x"} }), "damaged",
-			""},
-		"lost offer": {altered(func(s map[string]any) { s["Instances"] = []any{map[string]any{"ID": "ins_x"}} }),
-			"damaged", ""},
-		"another key": {raw, "another API key", strings.Replace(testKey, "0", "1", 1)},
+	checkPrivate(t, file)
+	good := string(raw)
+	for name, c := range map[string]struct{ old, damaged, says string }{
+		"another version": {`"Version":`, `"Version":1`, "has version 15"},
+		"another format":  {`"Format":`, `"Other":`, "not a state file"},
+		"not JSON":        {good, "hello", "not a state file"},
+		"empty":           {good, "", "not a state file"},
+		"cut off":         {good[len(good)/2:], "", "not a state file"},
+		"wrong types":     {`"Ledger":[`, `"Ledger":"none","x":[`, "damaged"},
+		"no dice":         {`"IDs":"`, `"IDs":"","x":"`, "damaged"},
+		"other offers":    {`"Offers":{`, `"Offers":{},"x":{`, "damaged"},
+		"lost offer":      {`"Instances":null`, `"Instances":[{"ID":"ins_x"}]`, "damaged"},
+		"another key":     {testKey, strings.Replace(testKey, "0", "1", 1), "another API key"},
 	} {
-		file := filepath.Join(folder, "state.json")
-		if err := os.WriteFile(file, c.content, 0o600); err != nil {
+		content := strings.Replace(good, c.old, c.damaged, 1)
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := simulator.New(simulator.Config{State: file, APIKey: c.key})
-		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), file) {
-			t.Errorf("%s: error %v, want one about %q", name, err, c.says)
-		}
-		if left, err := os.ReadFile(file); err != nil || !bytes.Equal(left, c.content) {
-			t.Errorf("%s: the refused file was changed", name)
-		}
+		_, err := simulator.New(simulator.Config{State: file, APIKey: testKey})
+		check(t, err != nil && strings.Contains(err.Error(), c.says) && strings.Contains(err.Error(), file),
+			"%s: error %v, want one about %q", name, err, c.says)
+		left, err := os.ReadFile(file)
+		check(t, err == nil && string(left) == content && content != good, "%s: the refused file was changed", name)
 	}
-	noFolder := simulator.Config{State: filepath.Join(folder, "no", "such", "folder.json")}
-	if _, err := simulator.Start(t.Context(), noFolder); err == nil {
-		t.Error("a state file that cannot be written was accepted")
-	}
+	noFolder := simulator.Config{State: filepath.Join(file, "no", "such", "folder.json")}
+	_, err = simulator.Start(t.Context(), noFolder)
+	check(t, err != nil, "a state file that cannot be written was accepted")
 }

@@ -69,7 +69,7 @@ func viewTemplate(t *template) templateView {
 }
 
 func (e *engine) findTemplate(slug string) *template {
-	for _, t := range e.templates {
+	for _, t := range e.Templates {
 		if t.Slug == slug && !t.Deleted {
 			return t
 		}
@@ -78,7 +78,7 @@ func (e *engine) findTemplate(slug string) *template {
 }
 
 func (e *engine) ownTemplates() (n int) {
-	for _, t := range e.templates {
+	for _, t := range e.Templates {
 		if t.Owner == ownerMe && !t.Deleted {
 			n++
 		}
@@ -154,5 +154,5 @@ func (e *engine) newSlug(name string) string {
 	if stem == "" {
 		stem = "template"
 	}
-	return stem + "-" + randomID(e.ids, 8)
+	return stem + "-" + randomID(e.IDs.rand(), 8)
 }

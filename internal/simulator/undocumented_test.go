@@ -37,30 +37,20 @@ func TestUndocumented_Creations(t *testing.T) {
 			a.invalid(c.field)
 			continue
 		}
-		if got := fmt.Sprint(a.created()[c.field]); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: %s of %v is %s, want %s", c.path, c.field, c.body, got, c.want)
-		}
+		got := fmt.Sprint(a.created()[c.field])
+		check(t, strings.HasPrefix(got, c.want), "%s: %s of %v is %s, want %s", c.path, c.field, c.body, got, c.want)
 	}
 }
 
-func TestUndocumented_ErrorHeaders(t *testing.T) {
+func TestUndocumented_Headers(t *testing.T) {
 	api := newClient(t)
+	now := api.Advance(90 * 24 * time.Hour)
 	a, b := api.withKey("").get("/me"), api.get("/me")
-	if a.failsWith("unauthorized"); a.header.Get("WWW-Authenticate") == "" {
-		t.Error("no WWW-Authenticate")
-	}
-	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Request-Id") == b.header.Get("X-Request-Id") {
-		t.Errorf("request ids %q and %q", a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id"))
-	}
-	api.withHeader("Content-Type", "").post("/ssh-keys", `{}`).invalid("body")
+	a.failsWith("unauthorized")
+	check(t, a.header.Get("WWW-Authenticate") != "", "no WWW-Authenticate")
+	id, other := a.header.Get("X-Request-Id"), b.header.Get("X-Request-Id")
+	check(t, id != "" && id != other, "request ids %q and %q", id, other)
+	equal(t, "Date, which is the simulated time", b.header.Get("Date"), now.UTC().Format(http.TimeFormat))
 	// An unauthorized client gets no details about its body.
 	api.withKey("").post("/ssh-keys", `{`).failsWith("unauthorized")
-}
-
-func TestUndocumented_DateIsSimulatedTime(t *testing.T) {
-	api := newClient(t)
-	want := api.Advance(90 * 24 * time.Hour).UTC().Format(http.TimeFormat)
-	if got := api.get("/me").header.Get("Date"); got != want {
-		t.Errorf("Date %q, want %q", got, want)
-	}
 }

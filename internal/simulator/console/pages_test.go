@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -117,14 +118,9 @@ func TestDashboard(t *testing.T) {
 // screenshots is the variable with the folder for the pictures of TestScreenshots. "make images" sets it.
 const screenshots = "GPURENT_SCREENSHOTS"
 
-// layout is a page after its next layout.
-type layout struct {
-	Wide       int64
-	Background string
-}
-
-const readLayout = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
-	{Wide: document.scrollingElement.scrollWidth, Background: getComputedStyle(document.body).backgroundColor}))))`
+// readWidth returns the width of a page after its next layout.
+const readWidth = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
+	done(document.scrollingElement.scrollWidth))))`
 
 // readProblems returns what a screen reader or a keyboard cannot use: the faults that axe-core found in these pages.
 const readProblems = `(() => {
@@ -172,20 +168,16 @@ func TestScreenshots(t *testing.T) {
 				if strings.Contains(page.text("body"), "undefined") {
 					t.Errorf("%s: a text is missing: %s", c.address, page.text("body"))
 				}
-				folder, picture := os.Getenv(screenshots), c.pictures[mode]
-				if folder != "" && picture != "" && language == "en" {
-					page.save(filepath.Join(folder, picture+".png"))
+				if folder := os.Getenv(screenshots); folder != "" && c.pictures[mode] != "" && language == "en" {
+					page.run(capture(filepath.Join(folder, c.pictures[mode]+".png")))
 				}
-				for _, width := range []int64{320, 360, 768, 1280} {
-					page.run(size(width, c.height))
-					now := evaluate[layout](page, readLayout)
-					if problems := evaluate[string](page, readProblems); problems != "" {
-						t.Errorf("%s in %s at %d:\n%s", c.address, language, width, problems)
-					}
-					if now.Wide > width {
-						t.Errorf("%s in %s at %d: %d wide", c.address, language, width, now.Wide)
-					}
-					grounds[mode] = now.Background
+				grounds[mode] = evaluate[string](page, `getComputedStyle(document.body).backgroundColor`)
+			}
+			for _, width := range []int64{320, 360, 768, 1280} {
+				page.run(size(width, c.height))
+				wide, problems := evaluate[int64](page, readWidth), evaluate[string](page, readProblems)
+				if problems != "" || wide > width {
+					t.Errorf("%s in %s at %d: %d wide\n%s", c.address, language, width, wide, problems)
 				}
 			}
 			if grounds["light"] == grounds["dark"] {
@@ -195,42 +187,35 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// save writes a picture of the page.
-func (b *tab) save(file string) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, timeout)
-	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, picture, 0o600); err != nil {
-		b.t.Fatal(err)
+// capture writes a picture of the page.
+func capture(file string) action {
+	return func(ctx context.Context, _ *chromedp.Target) (none chromedp.Void, err error) {
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			return none, err
+		}
+		return none, os.WriteFile(file, picture, 0o600)
 	}
 }
 
 // busy creates instances in many states and some hours of history.
 func busy(t *testing.T, server *simulator.Server) {
 	t.Helper()
-	set := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	rent(t, server, "trainer-0", "on_demand", "pytorch-jupyter", 20)
 	rent(t, server, "trainer-1", "on_demand", "pytorch-jupyter", 22)
 	_, bidOffer := rent(t, server, "sweep-a", "interruptible", "pytorch", 10)
 	stopped, _ := rent(t, server, "sweep-b", "interruptible", "pytorch", 12)
 	server.Advance(5*time.Hour + 20*time.Minute)
-	set(server.SetOffer(bidOffer, simulator.OfferPatch{InterruptibleKopH: new(int64(90_000))}))
-	set(server.SetInstance(stopped, simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped"),
-		StopReason: new("provider")}))
-	set(server.SetAccount(simulator.AccountPatch{CreditLimitKop: new(int64(500_000))}))
+	err := errors.Join(server.SetOffer(bidOffer, simulator.OfferPatch{InterruptibleKopH: new(int64(90_000))}),
+		server.SetInstance(stopped, simulator.InstancePatch{Status: new("stopped"), DesiredState: new("stopped"),
+			StopReason: new("provider")}),
+		server.SetAccount(simulator.AccountPatch{CreditLimitKop: new(int64(500_000))}))
 	server.Advance(3 * time.Hour)
 	failed, _ := rent(t, server, "renderer", "on_demand", "blender", 2)
-	set(server.SetInstance(failed, simulator.InstancePatch{Status: new("failed")}))
+	err = errors.Join(err, server.SetInstance(failed, simulator.InstancePatch{Status: new("failed")}))
 	rent(t, server, "llm", "on_demand", "vllm", 30)
 	server.Advance(4 * time.Minute)
-	set(server.AddFault(simulator.Fault{Path: "/gpus", Status: 503}))
+	if err := errors.Join(err, server.AddFault(simulator.Fault{Path: "/gpus", Status: 503})); err != nil {
+		t.Fatal(err)
+	}
 }
