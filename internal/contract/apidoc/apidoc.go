@@ -43,6 +43,8 @@ type Operation struct {
 	Path   string // relative to the base address
 	Scope  string // scope of the API key; "public": no key is needed; "optional": a key may be sent
 	Body   string // name of the schema of the request body, "" without a body
+	// Response is the name of the schema of the response 200, "" without one.
+	Response string
 }
 
 // Operations are all operations of the API, sorted by path and method.
@@ -52,6 +54,9 @@ var Operations = func() (all []Operation) {
 			o := Operation{ID: op.OperationID, Method: method, Path: path, Scope: fmt.Sprint(op.Extensions["x-scope"])}
 			if op.RequestBody != nil {
 				o.Body = schemaName(op.RequestBody.Value.Content.Get("application/json").Schema)
+			}
+			if ok := op.Responses.Status(200); ok != nil {
+				o.Response = schemaName(ok.Value.Content.Get("application/json").Schema)
 			}
 			all = append(all, o)
 		}
