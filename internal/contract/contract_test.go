@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,210 +10,159 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// load returns the document. It fails the test if the document, an example or a default is not valid OpenAPI.
 func load(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(contract.Document())
+	doc, err := apidoc.Load()
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()); err != nil {
 		t.Fatal(err)
 	}
 	return doc
 }
 
-func TestDocumentIsValid(t *testing.T) {
+func TestDocument_VersionAndAddress(t *testing.T) {
 	doc := load(t)
-	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
-		t.Errorf("OpenAPI %s, version %s; want 3.0.3, %s", doc.OpenAPI, doc.Info.Version, "1.0.0")
-	}
-	if doc.Info.Contact == nil || doc.Info.License == nil || doc.Info.License.Name != "MPL-2.0" {
-		t.Errorf("contact %+v, license %+v; want both, MPL-2.0", doc.Info.Contact, doc.Info.License)
-	}
-	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/api/v1" {
-		t.Errorf("servers: %+v, want only /api/v1", doc.Servers)
+	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" || doc.Info.License.Name != "MPL-2.0" {
+		t.Errorf("OpenAPI %s, version %s, license %s", doc.OpenAPI, doc.Info.Version, doc.Info.License.Name)
 	}
 	scheme := doc.Components.SecuritySchemes["bearer"].Value
-	if scheme.Type != "http" || scheme.Scheme != "bearer" {
-		t.Errorf("security scheme: %s %s, want http bearer", scheme.Type, scheme.Scheme)
+	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/api/v1" || scheme.Type != "http" || scheme.Scheme != "bearer" {
+		t.Errorf("servers %+v, security scheme %+v", doc.Servers, scheme)
 	}
 }
 
-func TestOperations(t *testing.T) {
+// What the API document states about all operations: which statuses an operation has, and which operations need a key.
+func TestOperations_FollowTheRulesOfTheDocument(t *testing.T) {
 	doc := load(t)
-	for _, o := range apidoc.Operations {
-		op := doc.Paths.Value(o.Path).GetOperation(o.Method)
-		if scope := op.Extensions["x-scope"]; op.OperationID != o.ID || scope != o.Scope {
-			t.Errorf("%s is %s with scope %v, want %s", o.ID, op.OperationID, scope, o.Scope)
-		}
-		statuses := slices.Sorted(maps.Keys(op.Responses.Map()))
-		if got := strings.Join(statuses, " "); got != o.Statuses {
-			t.Errorf("%s returns %s, want %s", o.ID, got, o.Statuses)
-		}
-		private := o.Scope != "public" && o.Scope != "optional"
-		if private != (op.Security == nil) { // private operations inherit the document's requirement
-			t.Errorf("%s with scope %s: security %v", o.ID, o.Scope, op.Security)
-		}
-		if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 || doc.Tags.Get(op.Tags[0]) == nil {
-			t.Errorf("%s: summary %q, description %q, tags %v; want all, and one tag of the document",
-				o.ID, op.Summary, op.Description, op.Tags)
-		}
-		if got := bodyOf(op); got != o.Body {
-			t.Errorf("%s has the body %q, want %q", o.ID, got, o.Body)
-		}
-		if got := strings.Join(queryOf(t, op), " "); got != o.Query {
-			t.Errorf("%s has the query parameters %q, want %q", o.ID, got, o.Query)
-		}
-	}
-	all := 0
-	for _, item := range doc.Paths.Map() {
-		all += len(item.Operations())
-	}
-	if all != len(apidoc.Operations) || all < 25 {
-		t.Errorf("%d operations, want %d", all, len(apidoc.Operations))
-	}
-}
-
-// bodyOf returns the name of the schema of the request body, "" without a body.
-func bodyOf(op *openapi3.Operation) string {
-	if op.RequestBody == nil {
-		return ""
-	}
-	return strings.TrimPrefix(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, "#/components/schemas/")
-}
-
-// queryOf returns the names of the query parameters, which are all optional.
-func queryOf(t *testing.T, op *openapi3.Operation) (names []string) {
-	t.Helper()
-	for _, parameter := range op.Parameters {
-		if parameter.Value.In != "query" {
-			continue
-		}
-		names = append(names, parameter.Value.Name)
-		if parameter.Value.Required {
-			t.Errorf("%s: query parameter %s is required", op.OperationID, parameter.Value.Name)
-		}
-	}
-	return names
-}
-
-func TestErrorCodes(t *testing.T) {
-	doc := load(t)
-	want := map[string][]string{}
-	for code, status := range apidoc.Errors {
-		want[fmt.Sprint(status)] = append(want[fmt.Sprint(status)], code)
-	}
-	anyOrder := cmpopts.SortSlices(strings.Compare)
-	documented := make(map[string]bool)
 	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			for status, response := range op.Responses.Map() {
-				if status < "400" {
-					continue
+		if item.Parameters.GetByInAndName("header", "Accept-Language") == nil {
+			t.Errorf("%s: no Accept-Language", path)
+		}
+		for _, op := range item.Operations() {
+			scope := fmt.Sprint(op.Extensions["x-scope"])
+			private := slices.Contains(apidoc.Scopes, scope)
+			if !private && scope != "public" && scope != "optional" || private != (op.Security == nil) {
+				t.Errorf("%s has the scope %s and the security %v", op.OperationID, scope, op.Security)
+			}
+			if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 || doc.Tags.Get(op.Tags[0]) == nil {
+				t.Errorf("%s: summary %q, description %q, tags %v", op.OperationID, op.Summary, op.Description, op.Tags)
+			}
+			input := op.RequestBody != nil
+			for _, parameter := range op.Parameters {
+				input = input || parameter.Value.In == "query"
+				if parameter.Value.Required != (parameter.Value.In == "header") {
+					t.Errorf("%s: parameter %s is required: %t", op.OperationID, parameter.Value.Name, parameter.Value.Required)
 				}
-				got := codes(response.Value.Content.Get("application/json").Schema)
-				if diff := cmp.Diff(want[status], got, anyOrder); diff != "" {
-					t.Errorf("%s %s: codes of %s (-want +got):\n%s", method, path, status, diff)
-				}
-				documented[status] = true
-				for _, code := range got {
-					if !strings.Contains(*response.Value.Description, "`"+code+"`") {
-						t.Errorf("%s %s: the description of %s does not explain %s", method, path, status, code)
-					}
+			}
+			for status, want := range map[int]bool{401: scope != "public", 403: private, 422: input, 429: true, 500: true} {
+				if got := op.Responses.Status(status) != nil; got != want {
+					t.Errorf("%s returns %d: %t, want %t", op.OperationID, status, got, want)
 				}
 			}
 		}
 	}
-	if len(documented) != len(want) {
-		t.Errorf("errors have the statuses %v, want %v", slices.Sorted(maps.Keys(documented)),
-			slices.Sorted(maps.Keys(want)))
-	}
 }
 
-func codes(schema *openapi3.SchemaRef) []string {
-	var codes []string
-	for _, code := range schema.Value.Properties["error"].Value.Properties["code"].Value.Enum {
-		codes = append(codes, fmt.Sprint(code))
-	}
-	return codes
-}
-
-func TestResponseHeaders(t *testing.T) {
-	doc := load(t)
-	cached := []string{"listGpus", "listOffers", "listTemplates"}
-	for _, item := range doc.Paths.Map() {
+// Each code has one status and is described. The headers of a response are all required.
+func TestResponses_CodesAndHeaders(t *testing.T) {
+	for _, item := range load(t).Paths.Map() {
 		for _, op := range item.Operations() {
 			for status, response := range op.Responses.Map() {
-				want := []string{"Cache-Control", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
-				catalog := slices.Contains(cached, op.OperationID)
-				public := status == "200" && catalog
-				if public || status == "429" && catalog {
-					want = append(want, "Access-Control-Allow-Origin")
+				codes := apidoc.Codes(response.Value)
+				if (len(codes) > 0) != (status >= "400") {
+					t.Errorf("%s: the codes of %s are %v", op.OperationID, status, codes)
 				}
+				for _, code := range codes {
+					if fmt.Sprint(apidoc.Errors[code]) != status ||
+						!strings.Contains(*response.Value.Description, "`"+code+"`") {
+						t.Errorf("%s: %s has another status than %s, or is not described", op.OperationID, code, status)
+					}
+				}
+				want := []string{"Cache-Control", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+				catalog := slices.Contains([]string{"listGpus", "listOffers", "listTemplates"}, op.OperationID)
 				switch {
 				case status == "429":
 					want = append(want, "Retry-After")
 				case status == "200" && op.OperationID == "createInstance":
 					want = append(want, "Idempotent-Replayed")
 				}
+				if catalog && (status == "200" || status == "429") {
+					want = append(want, "Access-Control-Allow-Origin")
+				}
 				slices.Sort(want)
-				headers := response.Value.Headers
-				if diff := cmp.Diff(want, slices.Sorted(maps.Keys(headers))); diff != "" {
-					t.Errorf("%s %s: headers (-want +got):\n%s", op.OperationID, status, diff)
+				required := maps.Clone(response.Value.Headers)
+				maps.DeleteFunc(required, func(_ string, h *openapi3.HeaderRef) bool { return !h.Value.Required })
+				if diff := cmp.Diff(want, slices.Sorted(maps.Keys(required))); diff != "" {
+					t.Errorf("%s %s: required headers (-want +got):\n%s", op.OperationID, status, diff)
 				}
-				for name, header := range headers {
-					if !header.Value.Required {
-						t.Errorf("%s %s: %s is not required", op.OperationID, status, name)
-					}
-				}
-				schema := headers["Cache-Control"].Value.Schema.Value
-				if got := schema.VisitJSON("no-store") != nil; got != public {
-					t.Errorf("%s %s: refuses no-store: %t, want %t", op.OperationID, status, got, public)
-				}
-				if got := schema.VisitJSON("public, max-age=60") == nil; got != public {
-					t.Errorf("%s %s: accepts max-age=60: %t, want %t", op.OperationID, status, got, public)
+				cached := required["Cache-Control"].Value.Schema.Value.VisitJSON("public, max-age=60") == nil
+				if cached != (catalog && status == "200") {
+					t.Errorf("%s %s may be cached: %t", op.OperationID, status, cached)
 				}
 			}
 		}
 	}
+	if len(apidoc.Errors) != 13 {
+		t.Errorf("%d codes: %v", len(apidoc.Errors), apidoc.Errors)
+	}
 }
 
-func TestAcceptLanguage(t *testing.T) {
-	for path, item := range load(t).Paths.Map() {
-		if item.Parameters.GetByInAndName("header", "Accept-Language") == nil {
-			t.Errorf("%s: no Accept-Language", path)
+// Clients ignore unknown fields, and the API document does not say that the API refuses them. An enum has no null,
+// because code generators turn it into a constant such as "<nil>".
+func TestSchemas_DescribedUsedAndOpen(t *testing.T) {
+	doc, text := load(t), string(contract.Document())
+	for name, schema := range doc.Components.Schemas {
+		if schema.Value.Description == "" || !strings.Contains(text, `"#/components/schemas/`+name+`"`) {
+			t.Errorf("schema %s is not used, or has no description", name)
+		}
+		for field, ref := range schema.Value.Properties {
+			// The schema describes the error object. The name of a page describes its data.
+			if ref.Value.Description == "" && field != "error" && field != "data" {
+				t.Errorf("%s.%s has no description", name, field)
+			}
 		}
 	}
+	err := doc.WalkSchemas(func(pointer string, ref *openapi3.SchemaRef) error {
+		allowed := ref.Value.AdditionalProperties.Has
+		if allowed != nil && !*allowed && !strings.HasSuffix(pointer, "/InstanceCreate/properties/env") ||
+			slices.Contains(ref.Value.Enum, nil) {
+			t.Errorf("%s forbids unknown fields, or has null in its enum", pointer)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
-func TestDefaults(t *testing.T) {
-	doc := load(t)
-	query := func(path, name string) any {
-		return doc.Paths.Value(path).Get.Parameters.GetByInAndName("query", name).Schema.Value.Default
+// The values that the tests of the simulator send are valid and invalid in the contract, too.
+func TestBounds_AreThoseOfTheSchemas(t *testing.T) {
+	schemas := load(t).Components.Schemas
+	check := func(table, field string, value any, valid bool) {
+		t.Helper()
+		var decoded any
+		if encoded, err := json.Marshal(value); err != nil || json.Unmarshal(encoded, &decoded) != nil {
+			t.Fatal(table, field, err)
+		}
+		if err := schemas[table].Value.Properties[field].Value.VisitJSON(decoded); (err == nil) != valid {
+			t.Errorf("%s.%s accepts %.80v: %t, want %t", table, field, value, !valid, valid)
+		}
 	}
-	field := func(schema, name string) any {
-		return doc.Components.Schemas[schema].Value.Properties[name].Value.Default
-	}
-	tests := map[string]struct{ got, want any }{
-		"limit":                     {query("/offers", "limit"), 50.0},
-		"tail":                      {query("/instances/{id}/logs", "tail"), 200.0},
-		"status":                    {query("/instances", "status"), "active"},
-		"type of offers":            {query("/offers", "type"), "on_demand"},
-		"order":                     {query("/offers", "order"), "price"},
-		"type of InstanceCreate":    {field("InstanceCreate", "type"), "on_demand"},
-		"launch_mode of a template": {field("TemplateCreate", "launch_mode"), "ssh"},
-		"expires_in_days: none":     {field("ApiKeyCreate", "expires_in_days"), nil},
-	}
-	for name, test := range tests {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+	for _, bound := range apidoc.Bounds {
+		for _, value := range bound.Valid {
+			check(bound.Table, bound.Field, value, true)
+		}
+		for _, value := range bound.Invalid {
+			check(bound.Table, bound.Field, value, false)
+		}
+		for _, field := range apidoc.Fields(bound.Table) {
+			for _, value := range apidoc.InvalidTypes(field) {
+				check(bound.Table, field.Name, value, false)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 )
 
@@ -49,9 +50,6 @@ var constraints = []constraint{
 	{`^Once set, the value|^Another spelling of the same image`, "", ""},
 }
 
-// replacedByPlan are the types whose ModifyPlan replaces them.
-var replacedByPlan = []string{"*instance.instanceResource.", "*fleet.fleetResource.", "*sshkey.keyResource."}
-
 // The description of each attribute contains its bounds, its valid values and its default, and states whether a change
 // forces a replacement. It states nothing that the schema lacks. The kinds of schemas have no common exported
 // interface, but the same names of methods and fields.
@@ -74,11 +72,13 @@ func checkType(t *testing.T, value reflect.Value) {
 	}
 	resp := reflect.New(method.Type().In(2).Elem())
 	method.Call([]reflect.Value{reflect.ValueOf(t.Context()), reflect.Zero(method.Type().In(1)), resp})
-	checkAttributes(t, value.Type().String(), resp.Elem().FieldByName("Schema"))
+	_, plans := value.Interface().(resource.ResourceWithModifyPlan)
+	checkAttributes(t, value.Type().String(), plans, resp.Elem().FieldByName("Schema"))
 }
 
-// checkAttributes checks the attributes of a schema, a nested attribute or a nested object.
-func checkAttributes(t *testing.T, path string, parent reflect.Value) {
+// checkAttributes checks the attributes of a schema, a nested attribute or a nested object. The plan of the type can
+// replace objects if plans is true.
+func checkAttributes(t *testing.T, path string, plans bool, parent reflect.Value) {
 	t.Helper()
 	if object := parent.FieldByName("NestedObject"); object.IsValid() {
 		parent = object
@@ -98,9 +98,9 @@ func checkAttributes(t *testing.T, path string, parent reflect.Value) {
 			checkConstraint(t, path, description, text)
 		}
 		if attribute.FieldByName("Optional").Bool() || attribute.FieldByName("Required").Bool() {
-			checkPromises(t, path, description, texts)
+			checkPromises(t, path, plans, description, texts)
 		}
-		checkAttributes(t, path, attribute)
+		checkAttributes(t, path, plans, attribute)
 	}
 }
 
@@ -145,15 +145,13 @@ func checkConstraint(t *testing.T, path, description, text string) {
 }
 
 // checkPromises checks that an argument has the constraints that its description states.
-func checkPromises(t *testing.T, path, description string, texts []string) {
+func checkPromises(t *testing.T, path string, plans bool, description string, texts []string) {
 	t.Helper()
 	for _, c := range constraints {
 		promised := c.promise != "" && regexp.MustCompile(c.promise).MatchString(description)
 		kept := slices.ContainsFunc(constraints, func(same constraint) bool {
 			return same.promise == c.promise && slices.ContainsFunc(texts, regexp.MustCompile(same.text).MatchString)
-		}) || c.promise == replaces && slices.ContainsFunc(replacedByPlan, func(typ string) bool {
-			return strings.HasPrefix(path, typ)
-		})
+		}) || c.promise == replaces && plans
 		if promised && !kept {
 			t.Errorf("%s: nothing enforces %q, only %v: %q", path, c.promise, texts, description)
 		}

@@ -4,68 +4,52 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
-// endlessService lists offers and transactions without end, with 200 items per page. Each hundredth page of
-// transactions has refunds.
-func endlessService(t *testing.T, requests *atomic.Int64) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		page := requests.Add(1)
-		kind := "usage"
-		if page%100 == 0 {
-			kind = "refund"
-		}
-		var entries []string
-		for i := range int64(200) {
-			entries = append(entries, fmt.Sprintf(`{"id":"id_%d","type":%q,"available":true,"price":{"on_demand_kop_h":1}}`,
-				200*page+i, kind))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"data":[%s],"next_cursor":"c%d"}`, strings.Join(entries, ","), page)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL + "/api/v1"
-}
-
-// Data sources read only the pages that max_results needs.
+// Data sources read only the pages that max_results needs, of lists without end. Each hundredth page of transactions
+// has refunds.
 func TestDataSources_EndlessLists(t *testing.T) {
-	refunds := []tftypes.Value{tftypes.NewValue(tftypes.String, "refund")}
+	refunds := []any{"refund"}
 	for name, test := range map[string]struct {
 		dataSource string
 		config     map[string]any
 		requests   int64
 	}{
-		"3 offers":               {"gpurent_offers", map[string]any{"max_results": 3}, 1},
-		"201 offers":             {"gpurent_offers", map[string]any{"max_results": 201}, 2},
-		"3 transactions":         {"gpurent_transactions", map[string]any{"max_results": 3}, 1},
-		"201 transactions":       {"gpurent_transactions", map[string]any{"max_results": 201}, 2},
-		"3 refunds on page 100":  {"gpurent_transactions", map[string]any{"max_results": 3, "types": refunds}, 100},
-		"201 refunds on 2 pages": {"gpurent_transactions", map[string]any{"max_results": 201, "types": refunds}, 200},
+		"3 offers":              {"gpurent_offers", map[string]any{"max_results": int64(3)}, 1},
+		"201 offers":            {"gpurent_offers", map[string]any{"max_results": int64(201)}, 2},
+		"201 transactions":      {"gpurent_transactions", map[string]any{"max_results": int64(201)}, 2},
+		"3 refunds on page 100": {"gpurent_transactions", map[string]any{"max_results": int64(3), "types": refunds}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var requests atomic.Int64
-			p := configured(t, map[string]any{"base_url": endlessService(t, &requests), "api_key": rentaltest.Key})
-			_, diags := p.data(test.dataSource, test.config)
-			if len(diags) > 0 {
-				t.Error(texts(diags))
-			}
-			if requests.Load() != test.requests {
-				t.Errorf("%d requests, want %d", requests.Load(), test.requests)
+			var pages atomic.Int64
+			env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/(?:offers|transactions)").Do(
+				func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+					page, kind := pages.Add(1), "usage"
+					if page%100 == 0 {
+						kind = "refund"
+					}
+					const item = `{"id":"id_%d","type":%q,"available":true,"price":{"on_demand_kop_h":1}}`
+					var items []string
+					for i := range int64(200) {
+						items = append(items, fmt.Sprintf(item, 200*page+i, kind))
+					}
+					list := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(items, ","), page)
+					acctest.Respond(http.StatusOK, list)(w, r, api)
+				})))
+			_, diags := run(t, env).Data(test.dataSource, test.config)
+			if len(diags) > 0 || pages.Load() != test.requests {
+				t.Errorf("%d requests, want %d: %s", pages.Load(), test.requests, texts(diags))
 			}
 		})
 	}
@@ -73,12 +57,11 @@ func TestDataSources_EndlessLists(t *testing.T) {
 
 // Entries that cannot be read are named beside an object that is not found, because it may be one of them.
 func TestDataSources_UnreadableEntries(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"data":[{"id":"one","slug":"one","name":"one"},{"id":"two","slug":"two","name":5}],`+
-			`"next_cursor":null}`)
-	}))
-	t.Cleanup(server.Close)
+	proxy := new(acctest.Proxy)
+	env := acctest.Start(t, proxy.Option())
+	proxy.Set(acctest.AnyRequest.Do(acctest.Respond(http.StatusOK,
+		`{"data":[{"id":"one","slug":"one","name":"one"},{"id":"two","slug":"two","name":5}],"next_cursor":null}`)))
+	defer proxy.Set()
 	const skipped, missing = "They were left out", "lists all of them"
 	for name, test := range map[string]struct {
 		dataSource, argument, value string
@@ -92,18 +75,16 @@ func TestDataSources_UnreadableEntries(t *testing.T) {
 		"a GPU model":                 {"gpurent_gpu", "slug", "two", []string{skipped, missing}},
 		"no GPU model":                {"gpurent_gpu", "slug", "three", []string{skipped, "terraform-provider-gpurent gpus"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
-			_, diags := p.data(test.dataSource, map[string]any{test.argument: test.value})
-			if len(diags) != len(test.want) {
-				t.Fatalf("%d diagnostics, want %d: %s", len(diags), len(test.want), texts(diags))
+		_, diags := run(t, env).Data(test.dataSource, map[string]any{test.argument: test.value})
+		if len(diags) != len(test.want) {
+			t.Errorf("%s: %d diagnostics, want %d: %s", name, len(diags), len(test.want), texts(diags))
+			continue
+		}
+		for i, want := range test.want {
+			if !strings.Contains(diags[i].Detail, want) {
+				t.Errorf("%s: %q is not in: %s", name, want, diags[i].Detail)
 			}
-			for i, want := range test.want {
-				if !strings.Contains(diags[i].Detail, want) {
-					t.Errorf("%q is not in: %s", want, diags[i].Detail)
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -171,7 +152,7 @@ func TestDataSources_ReportErrors(t *testing.T) {
 			fails := func(key any, want string) {
 				t.Helper()
 				config := map[string]any{"base_url": env.BaseURL, "api_key": key, "max_retries": int64(0)}
-				_, diags := configured(t, config).data(name, lookup)
+				_, diags := configured(t, config).Data(name, lookup)
 				text := texts(diags)
 				if !regexp.MustCompile(want).MatchString(text) || want == "" && strings.Contains(text, "Missing API key") {
 					t.Errorf("%s with %v: %q does not match %q", name, lookup, text, want)

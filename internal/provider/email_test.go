@@ -20,9 +20,9 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.AddSSHKey()
-			narrow := arguments(env)
+			narrow := env.Arguments()
 			narrow["api_key"] = env.Secret(`{"name":"narrow","scopes":["instances:read","instances:write"]}`)
-			created := configured(t, arguments(env)).createSample(kind)
+			created := run(t, env).createSample(kind)
 			if err := env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}); err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 				changed[name] = value
 				return changed
 			}
-			none := configured(t, arguments(env)).None(kind)
+			none := run(t, env).None(kind)
 			forced := none // as Terraform plans the second part of -replace
 			forced.Private = created.Private
 			const want = "E-mail address is not verified"
@@ -42,24 +42,24 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 					t.Errorf("%s: want %q, got %s", name, want, text)
 				}
 			}
-			check("a creation", arguments(env), none, with("name", "other"), want)
-			check("a replacement", arguments(env), created, with("template", "ubuntu"), want)
-			check("no change", arguments(env), created, samples[kind], "")
+			check("a creation", env.Arguments(), none, with("name", "other"), want)
+			check("a replacement", env.Arguments(), created, with("template", "ubuntu"), want)
+			check("no change", env.Arguments(), created, samples[kind], "")
 			check("a key without user:read", narrow, none, with("name", "other"), "")
 			if kind == "gpurent_fleet" {
-				check("-replace", arguments(env), forced, samples[kind], want)
-				check("growth", arguments(env), created, with("size", int64(2)), want)
-				check("an empty fleet", arguments(env), none, with("size", int64(0)), "")
+				check("-replace", env.Arguments(), forced, samples[kind], want)
+				check("growth", env.Arguments(), created, with("size", int64(2)), want)
+				check("an empty fleet", env.Arguments(), none, with("size", int64(0)), "")
 			}
 			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Refuse(500, "internal")))
-			unreadable := arguments(env)
+			unreadable := env.Arguments()
 			unreadable["max_retries"] = int64(0)
 			check("a replacement, unreadable", unreadable, created, with("template", "ubuntu"), "Cannot read the account")
 			check("a creation, unreadable", unreadable, none, with("name", "other"), "")
 			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Rewrite(func(user map[string]any) {
 				delete(user, "email_verified")
 			})))
-			check("the field is missing", arguments(env), created, with("template", "ubuntu"), "")
+			check("the field is missing", env.Arguments(), created, with("template", "ubuntu"), "")
 		})
 	}
 }

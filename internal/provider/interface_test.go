@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,20 +15,24 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
-// apiObjects are the API's schemas that data sources return with every field, and the attribute that lists them.
-var apiObjects = map[string]struct{ schema, attribute string }{
-	"gpurent_account": {"User", ""}, "gpurent_balance": {"Balance", ""},
-	"gpurent_api_key": {"ApiKey", ""}, "gpurent_api_keys": {"ApiKey", "api_keys"},
-	"gpurent_gpu": {"GpuModel", ""}, "gpurent_gpus": {"GpuModel", "gpus"},
-	"gpurent_instance": {"Instance", ""}, "gpurent_instances": {"Instance", "instances"},
-	"gpurent_instance_logs": {"InstanceLogs", ""},
-	"gpurent_offer":         {"Offer", ""}, "gpurent_offers": {"Offer", "offers"},
-	"gpurent_ssh_key": {"SshKey", ""}, "gpurent_ssh_keys": {"SshKey", "ssh_keys"},
-	"gpurent_template": {"Template", ""}, "gpurent_templates": {"Template", "templates"},
-	"gpurent_transactions": {"Transaction", "transactions"},
+// apiObject returns the schema of the API that a data source returns with every field, and the attribute that lists it.
+func apiObject(dataSource string) (schema, attribute string) {
+	noun := strings.TrimPrefix(dataSource, "gpurent_")
+	path := map[string]string{"account": "/me", "instance_logs": "/instances/{id}/logs"}[noun]
+	if path == "" {
+		path = "/" + strings.ReplaceAll(noun, "_", "-")
+	}
+	for _, op := range apidoc.Operations {
+		if item, isPage := strings.CutSuffix(op.Response, "Page"); op.Method == "GET" && op.Path == path && isPage {
+			return item, noun
+		} else if op.Method == "GET" && (op.Path == path || op.Path == path+"s") {
+			return item, ""
+		}
+	}
+	return "", ""
 }
 
 // names are the paths of attributes, such as "ssh.host". Those of a document can also be mentions of values and of
@@ -146,47 +149,26 @@ func (d interfaceDocument) dataSources() map[string]names {
 		found[text[at[2]:at[3]]] = namesIn(text[at[1]:end])
 	}
 	maps.Copy(found["gpurent_offers"], d.moreFilters())
-	for kind, api := range apiObjects {
-		if found[kind] == nil {
-			d.Fatalf("INTERFACE.md has no data source %s", kind)
+	for kind := range found {
+		schema, attribute := apiObject(kind)
+		if schema == "" {
+			d.Fatalf("no request of the API returns %s", kind)
 		}
-		found[kind].add(api.attribute, apiFields(d.T, api.schema)...)
+		found[kind].add(attribute, apiFields(apidoc.Fields(schema))...)
 	}
 	return found
 }
 
-// apiFields returns the paths of the fields of a schema of the API.
-func apiFields(t *testing.T, schema string) (paths []string) {
-	t.Helper()
-	type property struct {
-		Ref   string `json:"$ref"`
-		Items struct {
-			Ref string `json:"$ref"`
+// apiFields returns the paths of fields of the API.
+func apiFields(fields []apidoc.Field) (paths []string) {
+	for _, field := range fields {
+		paths = append(paths, field.Name)
+		children := field.Fields
+		if table := strings.TrimPrefix(field.Type, "array of "); slices.Contains(apidoc.Tables(), table) {
+			children = apidoc.Fields(table)
 		}
-		AllOf []struct {
-			Ref string `json:"$ref"`
-		}
-	}
-	var api struct {
-		Components struct {
-			Schemas map[string]struct{ Properties map[string]property }
-		}
-	}
-	if err := json.Unmarshal(contract.Document(), &api); err != nil {
-		t.Fatal(err)
-	}
-	for name, field := range api.Components.Schemas[schema].Properties {
-		paths = append(paths, name)
-		refs := []string{field.Ref, field.Items.Ref}
-		for _, each := range field.AllOf {
-			refs = append(refs, each.Ref)
-		}
-		for _, ref := range refs {
-			if ref != "" {
-				for _, child := range apiFields(t, ref[strings.LastIndex(ref, "/")+1:]) {
-					paths = append(paths, name+"."+child)
-				}
-			}
+		for _, child := range apiFields(children) {
+			paths = append(paths, field.Name+"."+child)
 		}
 	}
 	return paths
@@ -267,7 +249,7 @@ func TestInterface_Schema(t *testing.T) {
 	d.compare("provider", configuration, all.Provider.Block)
 	for _, ephemeral := range d.all("^Ephemeral `(gpurent_\\w+)` (\\(.*?\\)):") {
 		d.compare("ephemeral resource "+ephemeral[1], namesIn(ephemeral[2]), all.EphemeralResourceSchemas[ephemeral[1]].Block,
-			apiFields(t, "ApiKey")...) // which the document abbreviates
+			apiFields(apidoc.Fields("ApiKey"))...) // which the document abbreviates
 	}
 	lists := map[string]names{}
 	for _, plural := range regexp.MustCompile(", | and ").Split(d.part(`list resources for (.*?) \(`), -1) {

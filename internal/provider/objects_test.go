@@ -1,17 +1,13 @@
 package provider_test
 
 import (
-	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // leastItem has the required fields of every item of the API, and none that is optional.
@@ -22,16 +18,12 @@ const leastItem = `{"id":"anything","slug":"anything","name":"anything","prefix"
 // A computed object is never null, after an import too: an expression that refers to an attribute of a null object
 // fails every plan, and the destruction. The test reads the least that the API may return for every type with objects.
 func TestTypes_ComputedObjectsAreNeverNull(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if strings.Count(r.URL.Path, "/") > 3 || r.URL.Path == "/api/v1/me" {
-			fmt.Fprint(w, leastItem)
-			return
-		}
-		fmt.Fprintf(w, `{"data":[%s],"next_cursor":null}`, leastItem)
-	}))
-	t.Cleanup(server.Close)
-	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
+	one := acctest.Respond(http.StatusOK, leastItem)
+	env := acctest.Start(t, acctest.Intercept(
+		acctest.Request("GET", "/me").Do(one), acctest.Request("GET", "/[^/]+/.+").Do(one),
+		acctest.Request("GET", ".*").Do(acctest.Respond(http.StatusOK, `{"data":[`+leastItem+`],"next_cursor":null}`)),
+	))
+	p := run(t, env)
 	checked := map[string]bool{}
 	for name, schema := range p.DataSourceSchemas {
 		arguments := lookups(schema)[0]

@@ -1,14 +1,98 @@
 package provider_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// plugin is a provider with further ways to call it.
+// legal are legal values of the arguments of each resource. It is the only list of types that the tests of this package
+// need. An argument with one value is in every sample. An argument that the API cannot change has two different values.
+var legal = map[string]map[string][]any{
+	"gpurent_instance": {
+		"template": {"pytorch"}, "disk_gb": {int64(60)}, "name": {"w"}, "offer_query": {map[string]any{}},
+	},
+	"gpurent_fleet": {
+		"name": {"w"}, "size": {int64(1)}, "template": {"pytorch"}, "disk_gb": {int64(60)},
+		"offer_queries": {[]any{map[string]any{}}},
+	},
+	"gpurent_template": {
+		"name": {"Trainer", "Обучение"}, "image": {"ubuntu:24.04", "registry.example:5000/team/app:1.2"},
+		"description": {"one\r\ntwo \r\n", " Notebook"}, "launch_mode": {"entrypoint", "jupyter"},
+		"ports":       {[]any{int64(8888)}, []any{int64(22), int64(6006)}},
+		"env":         {map[string]any{"A": " b\r\n"}, map[string]any{"A": "", "B": "c"}},
+		"onstart":     {"#!/bin/sh\r\nrun\r\n", "  run"},
+		"min_disk_gb": {int64(35), int64(47)}, "recommended_disk_gb": {int64(51), int64(99)},
+	},
+	"gpurent_ssh_key": {
+		"name": {" Anna's laptop", "CI"},
+		"public_key": {
+			"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIDkFKvmQJY0PZmSyZyVYIXqx0zwJ0l3VvN6bXvK2pmc",
+			"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8",
+		},
+	},
+	"gpurent_api_key": {
+		"name": {"Pipeline", "CI"}, "scopes": {[]any{"user:write"}, []any{"user:read", "instances:write"}},
+		"expires_in_days": {int64(30), int64(365)},
+	},
+}
+
+// samples are the required arguments of each resource.
+var samples = func() map[string]map[string]any {
+	server, err := provider.Server("test")()
+	if err != nil {
+		panic(err)
+	}
+	schemas, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		panic(err)
+	}
+	all := map[string]map[string]any{}
+	for kind, schema := range schemas.ResourceSchemas {
+		all[kind] = map[string]any{}
+		for _, attribute := range schema.Block.Attributes {
+			values := legal[kind][attribute.Name]
+			if attribute.Required && len(values) == 0 {
+				panic(kind + "." + attribute.Name + " has no legal value")
+			}
+			if attribute.Required || len(values) == 1 {
+				all[kind][attribute.Name] = values[0]
+			}
+		}
+	}
+	return all
+}()
+
+// collections are the resources whose creation has no idempotency key and whose refresh reads a list, because the API
+// has no request to read a single object, with the path of the list. Their data sources have the same names.
+var collections = func() map[string]string {
+	paths := map[string]string{}
+	single := map[string]bool{}
+	for _, op := range apidoc.Operations {
+		list, _, found := strings.Cut(op.Path, "/{")
+		single[list] = single[list] || found && op.Method == "GET"
+		kind := "gpurent_" + strings.ReplaceAll(strings.TrimSuffix(list[1:], "s"), "-", "_")
+		if samples[kind] != nil {
+			paths[kind] = list
+		}
+	}
+	for kind, list := range paths {
+		if single[list] {
+			delete(paths, kind)
+		}
+	}
+	return paths
+}()
+
+var texts = acctest.Texts
+
+// plugin is a provider that creates samples.
 type plugin struct{ acctest.Plugin }
 
 func configured(t *testing.T, arguments map[string]any) plugin {
@@ -16,9 +100,20 @@ func configured(t *testing.T, arguments map[string]any) plugin {
 	return plugin{acctest.Configured(t, arguments)}
 }
 
-// arguments returns those of a provider block for the simulator.
-func arguments(env *acctest.Env) map[string]any {
-	return map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey, "poll_interval": "1ms"}
+// run returns the provider of a run against a simulator.
+func run(t *testing.T, env *acctest.Env) plugin {
+	t.Helper()
+	return configured(t, env.Arguments())
+}
+
+// createSample creates the sample of a resource.
+func (p plugin) createSample(kind string) acctest.Object {
+	p.Helper()
+	created, diags := p.Create(kind, samples[kind])
+	if created.State.IsNull() {
+		p.Fatal(texts(diags))
+	}
+	return created
 }
 
 // must fails the test for an error of the protocol, which is not a diagnostic.
@@ -28,57 +123,4 @@ func must[T any](t *testing.T, resp T, err error) T {
 		t.Fatal(err)
 	}
 	return resp
-}
-
-// samples are the required arguments of each resource.
-var samples = map[string]map[string]any{
-	"gpurent_instance": {"template": "pytorch", "disk_gb": int64(60), "name": "w", "offer_query": map[string]any{}},
-	"gpurent_fleet": {
-		"name": "w", "size": int64(1), "template": "pytorch", "disk_gb": int64(60), "offer_queries": []any{map[string]any{}},
-	},
-	"gpurent_template": {"name": "own", "image": "ubuntu:24.04"},
-	"gpurent_ssh_key":  {"public_key": sampleKey},
-	"gpurent_api_key":  {"name": "k", "scopes": []any{"user:read"}},
-}
-
-const sampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIDkFKvmQJY0PZmSyZyVYIXqx0zwJ0l3VvN6bXvK2pmc"
-
-// create plans and creates an object.
-func (p plugin) create(kind string, arguments map[string]any) (acctest.Object, []*tfprotov6.Diagnostic) {
-	p.Helper()
-	plan, _ := p.Plan(p.None(kind), arguments)
-	return p.Apply(plan)
-}
-
-// createSample creates the sample of a resource.
-func (p plugin) createSample(kind string) acctest.Object {
-	p.Helper()
-	created, diags := p.create(kind, samples[kind])
-	if created.State.IsNull() {
-		p.Fatal(texts(diags))
-	}
-	return created
-}
-
-// data reads a data source. It returns the state as text, empty without one.
-func (p plugin) data(name string, arguments map[string]any) (state string, diags []*tfprotov6.Diagnostic) {
-	p.Helper()
-	typ := p.DataSourceSchemas[name].ValueType()
-	resp, err := p.ReadDataSource(p.Context(), &tfprotov6.ReadDataSourceRequest{
-		TypeName: name, Config: acctest.Pack(p, acctest.Value(typ, arguments)),
-	})
-	must(p.T, resp, err)
-	if resp.State == nil {
-		return "", resp.Diagnostics
-	}
-	value, err := resp.State.Unmarshal(typ)
-	return must(p.T, value, err).String(), resp.Diagnostics
-}
-
-// texts returns the texts of diagnostics.
-func texts(diags []*tfprotov6.Diagnostic) (text string) {
-	for _, d := range diags {
-		text += d.Summary + ": " + d.Detail + "\n"
-	}
-	return text
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,18 +13,10 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
 // The tests in this file hold for every resource, which has its arguments in samples.
-
-func TestResources_HaveSamples(t *testing.T) {
-	want := slices.Sorted(maps.Keys(schemas(t).ResourceSchemas))
-	if have := slices.Sorted(maps.Keys(samples)); !slices.Equal(have, want) {
-		t.Errorf("samples of %v, want %v", have, want)
-	}
-}
 
 // No resource leaves the state because another account does not have it, neither in a refresh nor in a destruction, or
 // because it is so young that the API may not find it yet. In its own account, it leaves the state with a warning, also
@@ -39,8 +29,8 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.Advance(100 * 24 * time.Hour)
-			created := configured(t, arguments(env)).createSample(kind)
-			otherKey := arguments(env)
+			created := run(t, env).createSample(kind)
+			otherKey := env.Arguments()
 			otherKey["api_key"] = env.Secret(`{"name":"other","scopes":["user:read","instances:read"]}`)
 			stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
 				t.Helper()
@@ -50,7 +40,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 			}
 			if kind != "gpurent_instance" && kind != "gpurent_fleet" {
 				proxy.Set(emptyAccount("usr_same")...)
-				after, diags := configured(t, arguments(env)).Refresh(created)
+				after, diags := run(t, env).Refresh(created)
 				stays("the refresh of a new object", "", after, diags)
 			}
 			env.Advance(10 * time.Minute)
@@ -72,7 +62,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 
 			proxy.Set()
 			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
-			found, _ := configured(t, arguments(env)).Refresh(created)
+			found, _ := run(t, env).Refresh(created)
 			proxy.Set(emptyAccount("usr_same")...)
 			if kind == "gpurent_fleet" {
 				return // a fleet stays in the state with lost members
@@ -96,12 +86,12 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			t.Parallel()
 			proxy := new(acctest.Proxy)
 			env := acctest.Start(t, proxy.Option())
-			tainted := configured(t, arguments(env)).createSample(kind)
+			tainted := run(t, env).createSample(kind)
 			tainted.Private = nil
 			env.Advance(time.Hour)
 			failsAfter := func(what string, response acctest.Interceptor, others ...acctest.Rule) acctest.Object {
 				t.Helper()
-				p := configured(t, arguments(env))
+				p := run(t, env)
 				deletes := acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 					response(w, r, api)
 					_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
@@ -117,7 +107,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			if kind != "gpurent_fleet" { // it reads its members first
 				refuse := acctest.Refuse(403, "forbidden")
 				after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
-				after, diags := configured(t, arguments(env)).Destroy(after)
+				after, diags := run(t, env).Destroy(after)
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
 					t.Errorf("the deletion of an object that was never found: %s", text)
 				}
@@ -127,27 +117,9 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				response = acctest.Refuse(409, "conflict")
 			}
 			after := failsAfter("a deletion that the API has accepted or refused", response)
-			after, diags := configured(t, arguments(env)).Destroy(after)
+			after, diags := run(t, env).Destroy(after)
 			if text := texts(diags); !after.State.IsNull() || text != "" {
 				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
-			}
-		})
-	}
-}
-
-// An object that was created a moment ago stays in the state if the list lacks it, whatever the local clock is: that of
-// the simulator differs by months.
-func TestRead_KeepsANewObject(t *testing.T) {
-	for kind, list := range collections {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			proxy := new(acctest.Proxy)
-			env := acctest.Start(t, proxy.Option())
-			env.Advance(100 * 24 * time.Hour)
-			created := configured(t, arguments(env)).createSample(kind)
-			proxy.Set(acctest.Request("GET", list).Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
-			if after, diags := configured(t, arguments(env)).Refresh(created); after.State.IsNull() {
-				t.Errorf("it is not in the state: %s", texts(diags))
 			}
 		})
 	}
@@ -161,10 +133,10 @@ func TestDelete_TaintedObjectOfThisProcess(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, refreshed %t", kind, refreshed), func(t *testing.T) {
 				t.Parallel()
 				env := acctest.Start(t)
-				p := configured(t, arguments(env))
+				p := run(t, env)
 				tainted := p.createSample(kind)
 				if refreshed {
-					p = configured(t, arguments(env))
+					p = run(t, env)
 					tainted, _ = p.Refresh(tainted)
 				}
 				tainted.Private = nil
@@ -195,22 +167,16 @@ func emptyAccount(id string) []acctest.Rule {
 	}
 }
 
-// collections are the resources whose creation has no idempotency key and whose refresh reads a list, with the path of
-// the list. Their data sources have the same names.
-var collections = map[string]string{
-	"gpurent_template": "/templates", "gpurent_ssh_key": "/ssh-keys", "gpurent_api_key": "/api-keys",
-}
-
 // After a lost response to its creation, the provider neither takes nor deletes an object, because another run may have
 // created it. The error asks the user to check what exists.
 func TestCollections_LostResponse(t *testing.T) {
 	for kind, list := range collections {
 		t.Run(kind, func(t *testing.T) {
 			env := acctest.Start(t)
-			configured(t, arguments(env)).createSample(kind)
+			run(t, env).createSample(kind)
 			before := listed(env, list)
 			env.LoseResponse(list)
-			created, diags := configured(t, arguments(env)).create(kind, samples[kind])
+			created, diags := run(t, env).Create(kind, samples[kind])
 			text := texts(diags)
 			if !created.State.IsNull() || listed(env, list) != before+1 {
 				t.Errorf("%d objects, before %d: %s", listed(env, list), before, text)
@@ -220,7 +186,7 @@ func TestCollections_LostResponse(t *testing.T) {
 					t.Errorf("no %q: %s", want, text)
 				}
 			}
-			configured(t, arguments(env)).createSample(kind)
+			run(t, env).createSample(kind)
 			acctest.List(env, strings.TrimPrefix(list, "/"), func(created struct{ ID, Name string }) {
 				if kind == "gpurent_api_key" && created.Name == samples[kind]["name"] {
 					env.Delete("api-keys/" + created.ID)
@@ -242,7 +208,7 @@ func TestCollections_UnreadableResponse(t *testing.T) {
 			})
 			env := acctest.Start(t, acctest.Intercept(acctest.Request("POST", list).Do(breaks)))
 			before := listed(env, list)
-			created, diags := configured(t, arguments(env)).create(kind, samples[kind])
+			created, diags := run(t, env).Create(kind, samples[kind])
 			saved, want := !created.State.IsNull(), kind != "gpurent_api_key"
 			if kept := listed(env, list) == before+1; saved != want || kept != want {
 				t.Errorf("saved %t, exists %t, want %t: %s", saved, kept, want, texts(diags))
@@ -254,44 +220,31 @@ func TestCollections_UnreadableResponse(t *testing.T) {
 // The refresh of an object and all data sources of its kind share one list, which contains an object of the same
 // process.
 func TestCollections_ListedOnce(t *testing.T) {
-	for kind, list := range collections {
+	for kind := range collections {
 		t.Run(kind, func(t *testing.T) {
-			env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", list).Do(acctest.RewriteItems(normalize))))
-			p := configured(t, arguments(env))
+			env := acctest.Start(t)
+			p := run(t, env)
 			created := p.createSample(kind)
-			if all, _ := p.data(kind+"s", nil); !strings.Contains(all, `"`+created.Text("id")+`"`) {
+			if all, _ := p.Data(kind+"s", nil); !strings.Contains(all, `"`+created.Text("id")+`"`) {
 				t.Errorf("the data source does not list the object of the same process: %s", all)
 			}
 			env.ClearRequests()
-			p = configured(t, arguments(env))
+			p = run(t, env)
 			p.Refresh(created)
-			p.data(kind+"s", nil)
-			p.data(kind, map[string]any{"name": "own"})
+			p.Data(kind+"s", nil)
+			p.Data(kind, map[string]any{"name": "own"})
 			if n := len(env.Requests()); n != 1 {
 				t.Errorf("%d requests, want 1: %v", n, env.Requests())
 			}
-			p.data("gpurent_gpus", nil)
-			p.data("gpurent_gpu", map[string]any{"slug": "l40s"})
-			if n := len(env.Requests()); n != 2 {
-				t.Errorf("%d requests, want one more for GPU models: %v", n, env.Requests())
-			}
-			if kind == "gpurent_api_key" {
-				env.Delete("api-keys/" + created.Text("id"))
-			}
+			p.Destroy(created)
 		})
 	}
-}
-
-// normalize spells the fields of an object otherwise.
-func normalize(item map[string]any) {
-	if ports, ok := item["ports"].([]any); ok {
-		item["ports"] = append(ports, 22)
-	}
-	if scopes, ok := item["scopes"].([]any); ok {
-		item["scopes"] = append(scopes, "billing:read")
-	}
-	if item["fingerprint"] != nil {
-		item["name"] = "ssh-ed25519"
+	env := acctest.Start(t)
+	p := run(t, env)
+	p.Data("gpurent_gpus", nil)
+	p.Data("gpurent_gpu", map[string]any{"slug": "l40s"})
+	if n := len(env.Requests()); n != 1 {
+		t.Errorf("%d requests, want 1 for GPU models: %v", n, env.Requests())
 	}
 }
 
@@ -300,49 +253,39 @@ func listed(env *acctest.Env, list string) int {
 	return acctest.List(env, strings.TrimPrefix(list, "/")+"?limit=200", func(struct{}) {})
 }
 
-// While the address or the key is unknown, a refresh keeps the state, with a warning, and an import fails, because the
-// plan would replace an object that it cannot read. Nothing sends a request.
+// While the address or the key is unknown, a refresh keeps the state, with a warning. An import fails, because the plan
+// would replace an object that it cannot read, and so does a data source. Nothing sends a request.
 func TestResources_UnknownProviderConfiguration(t *testing.T) {
 	for _, unknown := range []string{"base_url", "api_key"} {
 		config := map[string]any{"base_url": "http://127.0.0.1:1/api/v1", "api_key": strings.Repeat("k", 44)}
 		config[unknown] = tftypes.UnknownValue
 		p := configured(t, config)
-		readsNothing(t, p)
+		const id, want = "id_1", "Provider configuration is unknown"
+		if _, diags := p.Data("gpurent_template", map[string]any{"name": "own"}); !strings.HasPrefix(texts(diags), want) {
+			t.Errorf("%s unknown: a data source: %s", unknown, texts(diags))
+		}
 		for kind := range samples {
-			const id, want = "id_1", "Provider configuration is unknown"
-			resp, err := p.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: kind, ID: id})
-			must(t, resp, err)
-			if len(resp.Diagnostics) != 1 || resp.Diagnostics[0].Summary != want || len(resp.ImportedResources) > 0 {
-				t.Errorf("%s unknown: the import of a %s: %s", unknown, kind, texts(resp.Diagnostics))
+			imported, diags := p.Import(kind, id)
+			if len(diags) != 1 || diags[0].Summary != want || !imported.State.IsNull() {
+				t.Errorf("%s unknown: the import of a %s: %s", unknown, kind, texts(diags))
 			}
-			state := acctest.Pack(t, p.Value(kind, map[string]any{"id": "id_1"}))
+			state := acctest.Pack(t, p.Value(kind, map[string]any{"id": id}))
 			read, err := p.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: kind, CurrentState: state})
 			must(t, read, err)
 			kept := p.Object(kind, read.NewState, nil)
-			if texts := texts(read.Diagnostics); kept.Text("id") != "id_1" || !strings.HasPrefix(texts, "Not refreshed") {
-				t.Errorf("%s unknown: the refresh of a %s: %s", unknown, kind, texts)
-			}
-			if read.NewIdentity == nil {
-				t.Errorf("%s unknown: the refresh of a %s has no identity", unknown, kind)
+			if text := texts(read.Diagnostics); kept.Text("id") != id || !strings.HasPrefix(text, "Not refreshed") ||
+				read.NewIdentity == nil {
+				t.Errorf("%s unknown: the refresh of a %s: identity %v: %s", unknown, kind, read.NewIdentity, text)
 			}
 		}
-	}
-}
-
-// readsNothing checks that a data source and an ephemeral resource report the unknown configuration.
-func readsNothing(t *testing.T, p plugin) {
-	t.Helper()
-	_, diags := p.data("gpurent_template", map[string]any{"name": "own"})
-	if !strings.HasPrefix(texts(diags), "Provider configuration is unknown") {
-		t.Errorf("a template by its name: %s", texts(diags))
-	}
-	const kind = "gpurent_api_key"
-	config := acctest.Value(p.EphemeralResourceSchemas[kind].ValueType(), samples[kind])
-	resp, err := p.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{
-		TypeName: kind, Config: acctest.Pack(t, config),
-	})
-	if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), "argument of the ephemeral resource") {
-		t.Errorf("an ephemeral key: %s", texts(resp.Diagnostics))
+		const ephemeral = "gpurent_api_key"
+		resp, err := p.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{
+			TypeName: ephemeral,
+			Config:   acctest.Pack(t, acctest.Value(p.EphemeralResourceSchemas[ephemeral].ValueType(), samples[ephemeral])),
+		})
+		if must(t, resp, err); !strings.Contains(texts(resp.Diagnostics), "argument of the ephemeral resource") {
+			t.Errorf("%s unknown: an ephemeral key: %s", unknown, texts(resp.Diagnostics))
+		}
 	}
 }
 
@@ -359,18 +302,18 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := acctest.Start(t)
-			created, _ := configured(t, arguments(env)).create("gpurent_template", samples["gpurent_template"])
+			created, _ := run(t, env).Create("gpurent_template", samples["gpurent_template"])
 			testenv.SetHome(t, t.TempDir())
 			t.Setenv(provider.EnvBaseURL, "")
 			t.Setenv(provider.EnvAPIKey, "")
 			if test.key {
 				t.Setenv(provider.EnvAPIKey, env.APIKey+"\n")
 			}
-			config := arguments(env)
+			config := env.Arguments()
 			config[test.unknown] = tftypes.UnknownValue
 			p := configured(t, config)
 			env.ClearRequests()
-			if _, diags := p.data("gpurent_templates", map[string]any{"owner": "catalog"}); test.unknown == "api_key" &&
+			if _, diags := p.Data("gpurent_templates", map[string]any{"owner": "catalog"}); test.unknown == "api_key" &&
 				(len(diags) > 0 || len(env.Requests()) == 0 || env.Requests()[0].KeyID != "") {
 				t.Errorf("the catalog is not read without a key: %v, %s", env.Requests(), texts(diags))
 			}
@@ -463,7 +406,7 @@ func (p plugin) sampleState(kind string) tftypes.Value {
 // A key that was unknown at plan was not validated. A private one is refused at apply, without a request.
 func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 	env := acctest.Start(t)
-	p := configured(t, arguments(env))
+	p := run(t, env)
 	const kind = "gpurent_ssh_key"
 	plan, _ := p.Plan(p.None(kind), map[string]any{"public_key": tftypes.UnknownValue})
 	env.ClearRequests()
@@ -486,20 +429,17 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 
 // A key that has expired leaves the state, with a warning, even if the API still lists it.
 func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"data":[{"id":"key_1","name":"k","prefix":"gpr_aaaa","scopes":["user:read"],"source":"api",`+
-			`"created_at":"2020-01-01T00:00:00Z","expires_at":"2020-02-01T00:00:00Z"}],"next_cursor":null}`)
-	}))
-	t.Cleanup(server.Close)
-	p := configured(t, map[string]any{"base_url": server.URL + "/api/v1", "api_key": rentaltest.Key})
-	const kind = "gpurent_api_key"
-	state := p.Value(kind, map[string]any{
-		"id": "key_1", "name": "k", "scopes": []any{"user:read"},
-	})
-	after, diags := p.Refresh(acctest.Object{Type: kind, State: state})
-	const want = "for expired API key key_1."
+	proxy := new(acctest.Proxy)
+	env := acctest.Start(t, proxy.Option())
+	created := run(t, env).createSample("gpurent_api_key")
+	proxy.Set(acctest.Request("GET", "/api-keys").Do(acctest.RewriteItems(func(key map[string]any) {
+		key["expires_at"] = "2020-02-01T00:00:00Z"
+	})))
+	p := run(t, env)
+	after, diags := p.Refresh(created)
+	want := "for expired API key " + created.Text("id") + "."
 	if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
 		t.Errorf("in the state: %t: %s", !after.State.IsNull(), text)
 	}
+	p.Destroy(created)
 }

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"maps"
 	"os"
 	"path"
@@ -14,17 +13,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
 // typeKind is a kind of types of the provider, such as resources, with the location of their examples.
 type typeKind struct {
-	folder  string   // under examples/ and under docs/
-	prefix  string   // of the file names of its examples
-	suffix  string   // of the file names of its examples
-	more    []string // additional examples on its page
-	tests   string   // pattern of the test files that may run its examples
-	atLeast int      // minimum number of types
+	folder string   // under examples/ and under docs/
+	prefix string   // of the file names of its examples
+	suffix string   // of the file names of its examples
+	more   []string // additional examples on its page
+	tests  string   // pattern of the test files that may run its examples
 }
 
 // Examples of list resources and actions also run in tests without a CLI, because some CLIs do not support them.
@@ -34,12 +31,12 @@ const (
 )
 
 var (
-	resources          = typeKind{"resources", "resource", ".tf", importExamples, acceptanceTests, 4}
-	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests, 16}
-	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests, 1}
-	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests, 4}
-	actions            = typeKind{"actions", "action", ".tf", nil, allTests, 3}
-	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests, 3}
+	resources          = typeKind{"resources", "resource", ".tf", importExamples, acceptanceTests}
+	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests}
+	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests}
+	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests}
+	actions            = typeKind{"actions", "action", ".tf", nil, allTests}
+	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests}
 )
 
 // importExamples run in TestAccProvider_importExamples.
@@ -51,46 +48,36 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	return schemas
 }
 
-func identities(t *testing.T) map[string]*tfprotov6.ResourceIdentitySchema {
-	t.Helper()
-	server, err := provider.Server("test")()
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range resp.Diagnostics {
-		t.Errorf("%s: %s", d.Summary, d.Detail)
-	}
-	return resp.IdentitySchemas
-}
-
 // Every type has a description for all its attributes, examples that a test runs, and a page that shows them.
 func TestTypes_DescribedWithExamplesAndPage(t *testing.T) {
 	all := schemas(t)
-	checkBlock(t, "provider", all.Provider.Block)
+	checkSchema(t, "provider", all.Provider)
 	checkTypes(t, resources, all.ResourceSchemas, checkSchema)
 	checkTypes(t, dataSources, all.DataSourceSchemas, checkSchema)
 	checkTypes(t, ephemeralResources, all.EphemeralResourceSchemas, checkSchema)
 	checkTypes(t, listResources, all.ListResourceSchemas, checkSchema)
-	checkTypes(t, actions, all.ActionSchemas, checkAction)
+	checkTypes(t, actions, all.ActionSchemas, func(t *testing.T, name string, action *tfprotov6.ActionSchema) {
+		checkSchema(t, name, action.Schema)
+	})
 	checkTypes(t, functions, all.Functions, checkFunction)
 }
 
 // Every resource has an identity, and every list resource belongs to a resource.
 func TestTypes_HaveIdentity(t *testing.T) {
-	all, identities := schemas(t), identities(t)
+	server, all := acctest.ProviderServer(t)
+	resp, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	identities := must(t, resp, err).IdentitySchemas
 	for name := range all.ResourceSchemas {
-		if identities[name] == nil {
+		if identities[name] == nil || len(identities[name].IdentityAttributes) == 0 {
 			t.Errorf("resource %s has no identity", name)
 			continue
 		}
-		checkIdentity(t, name, identities[name])
+		for _, a := range identities[name].IdentityAttributes {
+			checkDescription(t, name+", identity, "+a.Name, a.Name, a.Description)
+		}
 	}
 	for name := range all.ListResourceSchemas {
-		if all.ResourceSchemas[name] == nil || identities[name] == nil {
+		if identities[name] == nil {
 			t.Errorf("list resource %s has no resource with an identity", name)
 		}
 	}
@@ -99,17 +86,14 @@ func TestTypes_HaveIdentity(t *testing.T) {
 // checkTypes checks all types of a kind: their descriptions with check, and their examples and pages.
 func checkTypes[T any](t *testing.T, k typeKind, types map[string]T, check func(*testing.T, string, T)) {
 	t.Helper()
-	t.Run(k.folder, func(t *testing.T) {
-		if len(types) < k.atLeast {
-			t.Errorf("%d types, want at least %d", len(types), k.atLeast)
-		}
-		tests := readFiles(t, "internal", "service", "*", k.tests)
-		for _, name := range slices.Sorted(maps.Keys(types)) {
-			check(t, name, types[name])
-			k.checkFiles(t, name, tests)
-		}
-		k.checkFolders(t, slices.Collect(maps.Keys(types)))
-	})
+	tests := readFiles(t, "internal", "service", "*", k.tests)
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		check(t, name, types[name])
+		k.checkFiles(t, name, tests)
+	}
+	if folders := listFiles(t, path.Join("examples", k.folder)); len(folders) != len(types) || len(types) == 0 {
+		t.Errorf("%d types have the examples %v", len(types), folders)
+	}
 }
 
 // usesProvider matches an example that is a complete configuration.
@@ -142,16 +126,6 @@ func (k typeKind) checkFiles(t *testing.T, name, tests string) {
 	}
 	if page == "" {
 		t.Errorf("%s has no page in docs/%s: run make docs", name, k.folder)
-	}
-}
-
-// checkFolders checks that every folder of examples belongs to a type.
-func (k typeKind) checkFolders(t *testing.T, types []string) {
-	t.Helper()
-	for _, folder := range listFiles(t, path.Join("examples", k.folder)) {
-		if !slices.Contains(types, folder) {
-			t.Errorf("examples/%s/%s belongs to no type", k.folder, folder)
-		}
 	}
 }
 

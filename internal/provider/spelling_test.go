@@ -1,9 +1,7 @@
 package provider_test
 
 import (
-	"flag"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -13,36 +11,9 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"pgregory.net/rapid"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
-
-// init sets the default of -rapid.checks, the number of random configurations of each resource.
-func init() {
-	if err := flag.Set("rapid.checks", "15"); err != nil {
-		panic(err)
-	}
-}
-
-// legal are two different values of each argument of the resources that the API cannot change.
-var legal = map[string]map[string][2]any{
-	"gpurent_template": {
-		"name": {"Trainer", "Обучение"}, "image": {"ubuntu:24.04", "registry.example:5000/team/app:1.2"},
-		"description": {"one\r\ntwo \r\n", " Notebook"}, "launch_mode": {"entrypoint", "jupyter"},
-		"ports":       {[]any{int64(8888)}, []any{int64(22), int64(6006)}},
-		"env":         {map[string]any{"A": " b\r\n"}, map[string]any{"A": "", "B": "c"}},
-		"onstart":     {"#!/bin/sh\r\nrun\r\n", "  run"},
-		"min_disk_gb": {int64(35), int64(47)}, "recommended_disk_gb": {int64(51), int64(99)},
-	},
-	"gpurent_ssh_key": {"name": {" Anna's laptop", "CI"}, "public_key": {sampleKey, otherSampleKey}},
-	"gpurent_api_key": {
-		"name": {" Pipeline", "CI"}, "scopes": {[]any{"user:write"}, []any{"user:read", "instances:write"}},
-		"expires_in_days": {int64(30), int64(365)},
-	},
-}
-
-const otherSampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8"
 
 // inPlace are the arguments that the API does not have.
 var inPlace = []string{"rotate_before_days"}
@@ -54,44 +25,48 @@ func TestUnchangeable_OnlyTheConfigurationReplaces(t *testing.T) {
 	for kind, path := range collections {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			var seed atomic.Uint64
-			env := acctest.Start(t, acctest.Intercept(acctest.Request("", path).Do(respell(&seed))))
-			schema := configured(t, arguments(env)).ResourceSchemas[kind].Block.Attributes
-			rapid.Check(t, func(rt *rapid.T) {
-				config := drawArguments(rt, kind, schema)
-				seed.Store(rapid.Uint64().Draw(rt, "spelling"))
-				created, diags := configured(t, arguments(env)).create(kind, config)
+			var spelling atomic.Uint64
+			env := acctest.Start(t, acctest.Intercept(acctest.Request("", path).Do(respell(&spelling))))
+			schema := run(t, env).ResourceSchemas[kind].Block.Attributes
+			for seed := range uint64(12) {
+				config := randomArguments(t, rand.New(rand.NewPCG(seed, 0)), kind, schema)
+				spelling.Store(seed << 32)
+				created, diags := run(t, env).Create(kind, config)
 				if created.State.IsNull() || len(diags) > 0 {
-					rt.Fatal(texts(diags))
+					t.Fatal(config, texts(diags))
 				}
-				defer env.Delete(strings.TrimPrefix(path, "/") + "/" + created.Text("id"))
 				for range 2 {
-					p := configured(t, arguments(env)) // without the objects that the last one has read
+					p := run(t, env) // without the objects that the last one has read
 					refreshed, diags := p.Refresh(created)
 					plan, more := p.Plan(refreshed, config)
-					if text := texts(append(diags, more...)); text != "" || !plan.Planned.State.Equal(refreshed.State) {
-						rt.Fatalf("the same configuration is a change: %s\n%s\n%s", text, refreshed.State, plan.Planned.State)
+					text := texts(append(diags, more...))
+					if text != "" || !plan.Planned.State.Equal(refreshed.State) {
+						t.Fatalf("seed %d: %v is a change: %s\n%s\n%s", seed, config, text, refreshed.State, plan.Planned.State)
 					}
-					checkReplaces(rt, p, refreshed, config, schema)
+					checkReplaces(t, p, refreshed, config, schema)
 				}
-			})
+				env.Delete(strings.TrimPrefix(path, "/") + "/" + created.Text("id"))
+			}
 		})
 	}
 }
 
-// drawArguments returns a configuration with the required arguments and some of the optional ones.
-func drawArguments(rt *rapid.T, kind string, schema []*tfprotov6.SchemaAttribute) map[string]any {
+// randomArguments returns a configuration with the required arguments and some of the optional ones.
+func randomArguments(
+	t *testing.T, random *rand.Rand, kind string, schema []*tfprotov6.SchemaAttribute,
+) map[string]any {
+	t.Helper()
 	config := map[string]any{}
 	for _, attribute := range schema {
 		if !attribute.Required && !attribute.Optional || slices.Contains(inPlace, attribute.Name) {
 			continue
 		}
-		values, found := legal[kind][attribute.Name]
-		if !found {
-			rt.Fatalf("%s.%s has no legal values", kind, attribute.Name)
+		values := legal[kind][attribute.Name]
+		if len(values) != 2 {
+			t.Fatalf("%s.%s has the legal values %v, want two", kind, attribute.Name, values)
 		}
-		if attribute.Required || rapid.Bool().Draw(rt, "with "+attribute.Name) {
-			config[attribute.Name] = rapid.SampledFrom(values[:]).Draw(rt, attribute.Name)
+		if attribute.Required || random.IntN(2) == 0 {
+			config[attribute.Name] = values[random.IntN(2)]
 		}
 	}
 	return config
@@ -99,8 +74,9 @@ func drawArguments(rt *rapid.T, kind string, schema []*tfprotov6.SchemaAttribute
 
 // checkReplaces checks that each argument with another value replaces the object.
 func checkReplaces(
-	rt *rapid.T, p plugin, object acctest.Object, config map[string]any, schema []*tfprotov6.SchemaAttribute,
+	t *testing.T, p plugin, object acctest.Object, config map[string]any, schema []*tfprotov6.SchemaAttribute,
 ) {
+	t.Helper()
 	for _, attribute := range schema {
 		for _, value := range legal[object.Type][attribute.Name] {
 			changed := maps.Clone(config)
@@ -108,10 +84,10 @@ func checkReplaces(
 			plan, _ := p.Plan(object, changed)
 			same := plan.Planned.Attributes()[attribute.Name].Equal(object.Attributes()[attribute.Name])
 			if _, set := config[attribute.Name]; same && set && fmt.Sprint(config[attribute.Name]) != fmt.Sprint(value) {
-				rt.Errorf("%s: the change of %s is not planned", object.Type, attribute.Name)
+				t.Errorf("%s: the change of %s is not planned", object.Type, attribute.Name)
 			}
 			if replaces := slices.Contains(plan.Replaces, attribute.Name); replaces == same {
-				rt.Errorf("%s: %s = %q replaces the object: %t", object.Type, attribute.Name, value, replaces)
+				t.Errorf("%s: %s = %q replaces the object: %t", object.Type, attribute.Name, value, replaces)
 			}
 		}
 	}
@@ -125,10 +101,8 @@ func respell(seed *atomic.Uint64) acctest.Interceptor {
 			api.ServeHTTP(w, r)
 			return
 		}
+		random := rand.New(rand.NewPCG(seed.Add(1), 0))
 		acctest.RewriteItems(func(item map[string]any) {
-			h := fnv.New64a()
-			fmt.Fprint(h, item["id"], item["slug"])
-			random := rand.New(rand.NewPCG(seed.Add(1), h.Sum64()))
 			for _, name := range slices.Sorted(maps.Keys(item)) {
 				if !slices.Contains([]string{"id", "slug", "owner", "secret"}, name) && item["owner"] != "catalog" {
 					respellField(random, item, name)
@@ -187,7 +161,7 @@ func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
 		env := acctest.Start(t, proxy.Option())
 		config := maps.Clone(samples[kind])
 		maps.Copy(config, map[string]any{"template": "custom", "image": "ubuntu:24.04", "type": "interruptible"})
-		created, diags := configured(t, arguments(env)).create(kind, config)
+		created, diags := run(t, env).Create(kind, config)
 		if len(diags) > 0 {
 			t.Fatal(texts(diags))
 		}
@@ -195,7 +169,7 @@ func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
 			item["template"] = map[string]any{"slug": "Custom", "name": "Custom image"}
 			item["disk_gb"], item["type"], item["image"] = 59, "spot", "Ubuntu 24.04"
 		})))
-		p := configured(t, arguments(env))
+		p := run(t, env)
 		refreshed, diags := p.Refresh(created)
 		plan, more := p.Plan(refreshed, config)
 		if text := texts(append(diags, more...)); text != "" || !plan.Planned.State.Equal(refreshed.State) {

@@ -109,7 +109,7 @@ func TestPlan_ReportsNoValues(t *testing.T) {
 	env := acctest.Start(t)
 	offer := env.CheapestOffer("rtx_4090", "on_demand")
 	env.Post("instances", `{"offer_id":"`+offer.ID+`","template":"pytorch","disk_gb":60,"name":"canary-name"}`)
-	p := configured(t, arguments(env))
+	p := run(t, env)
 	query := map[string]any{"gpu": []any{"canary-gpu"}}
 	instance := func(template, image any) map[string]any {
 		return map[string]any{"template": template, "image": image, "disk_gb": int64(60), "offer_query": query,

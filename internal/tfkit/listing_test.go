@@ -15,27 +15,26 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// pages is a transport whose lists have the entries of a page, without end if endless.
-type pages struct {
-	entries []any
-	endless bool
-	read    int
-}
+// transport is a scripted transport.
+type transport func(*http.Request) (*http.Response, error)
 
-func (p *pages) RoundTrip(req *http.Request) (*http.Response, error) {
-	p.read++
-	page := map[string]any{"data": p.entries, "next_cursor": nil}
-	if p.endless {
-		page["next_cursor"] = fmt.Sprint("c", p.read)
-		for i := range p.entries {
-			p.entries[i] = map[string]any{"id": fmt.Sprintf("ins_%d_%d", p.read, i)}
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) { return t(req) }
+
+// endless lists instances without end, 200 on each page.
+func endless(pages *int) transport {
+	return func(req *http.Request) (*http.Response, error) {
+		*pages++
+		page := make([]any, 200)
+		for i := range page {
+			page[i] = map[string]any{"id": fmt.Sprintf("ins_%d_%d", *pages, i)}
 		}
+		body := map[string]any{"data": page, "next_cursor": fmt.Sprint("c", *pages)}
+		return rentaltest.JSONResponse(req, http.StatusOK, body)
 	}
-	return rentaltest.JSONResponse(req, http.StatusOK, page)
 }
 
 // results returns the results of a list resource for the instances of a service.
-func results(t *testing.T, service *pages, limit int64) iter.Seq[list.ListResult] {
+func results(t *testing.T, service transport, limit int64) iter.Seq[list.ListResult] {
 	t.Helper()
 	client := rentaltest.Client(t, service)
 	listing := ListResults[rental.Instance, struct{}]{
@@ -59,12 +58,11 @@ func results(t *testing.T, service *pages, limit int64) iter.Seq[list.ListResult
 // request.
 func TestListResults_StreamsUpToLimit(t *testing.T) {
 	for _, limit := range []int{3, 200, 201, 21_000} {
-		service := &pages{entries: make([]any, 200), endless: true}
-		sent := 0
-		for result := range results(t, service, int64(limit)) {
+		pages, sent := 0, 0
+		for result := range results(t, endless(&pages), int64(limit)) {
 			sent++
-			if want := (sent + 199) / 200; result.Diagnostics.HasError() || service.read != want {
-				t.Fatalf("result %d: %v after %d pages, want %d", sent, result.Diagnostics, service.read, want)
+			if want := (sent + 199) / 200; result.Diagnostics.HasError() || pages != want {
+				t.Fatalf("result %d: %v after %d pages, want %d", sent, result.Diagnostics, pages, want)
 			}
 		}
 		if sent != limit {
@@ -75,9 +73,11 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 
 // A list resource sends what matches, and a warning about entries that cannot be read.
 func TestListResults_MatchesAndWarns(t *testing.T) {
-	service := &pages{entries: []any{
-		map[string]any{"id": "one"}, map[string]any{"id": "two", "status": 5}, map[string]any{"id": "other"},
-	}}
+	service := func(req *http.Request) (*http.Response, error) {
+		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"next_cursor": nil, "data": []any{
+			map[string]any{"id": "one"}, map[string]any{"id": "two", "status": 5}, map[string]any{"id": "other"},
+		}})
+	}
 	var names []string
 	warnings := 0
 	for result := range results(t, service, 100) {

@@ -21,19 +21,18 @@ type me struct {
 	requests int
 }
 
-func (m *me) RoundTrip(req *http.Request) (*http.Response, error) {
-	m.requests++
-	if m.status != http.StatusOK {
-		return rentaltest.JSONResponse(req, m.status, rentaltest.Failure(m.status))
-	}
-	return rentaltest.JSONResponse(req, m.status, map[string]any{"id": m.account, "name": "user"})
-}
-
 // meta returns a provider with an API key.
 func (m *me) meta(t *testing.T, key string) *Meta {
 	t.Helper()
 	client, err := rental.New(rental.Config{
-		BaseURL: "https://rent.example/api/v1", APIKey: key, MaxRetries: -1, Transport: m,
+		BaseURL: "https://rent.example/api/v1", APIKey: key, MaxRetries: -1,
+		Transport: transport(func(req *http.Request) (*http.Response, error) {
+			m.requests++
+			if m.status != http.StatusOK {
+				return rentaltest.JSONResponse(req, m.status, rentaltest.Failure(m.status))
+			}
+			return rentaltest.JSONResponse(req, m.status, map[string]any{"id": m.account, "name": "user"})
+		}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,12 +6,6 @@ import (
 	"testing"
 )
 
-func TestRubles(t *testing.T) {
-	if got, want := Rubles(-123456), Text("-1,234.56\u00a0₽"); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // The cost per month may exceed the range of int64.
 func TestHourlyRubles(t *testing.T) {
 	for kopH, want := range map[int64]string{

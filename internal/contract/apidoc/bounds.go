@@ -2,8 +2,12 @@ package apidoc
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // Bound is a field of a request body with values at the edges of its bounds.
@@ -12,59 +16,38 @@ type Bound struct {
 	Valid, Invalid []any
 }
 
-// Bounds are the bounds of request bodies, from the chapters "Endpoints" and "Limits". InvalidTypes has the values of
-// other types.
-var Bounds = []Bound{
-	{"TemplateCreate", "name", []any{chars(2), "xy", "🦊🦊", chars(60)}, []any{"", chars(1), "🦊", chars(61)}},
-	{"TemplateCreate", "image", []any{"a:1", "host:5000/a/b:1.2"}, []any{"", "a", "a:", "host:5000/a"}},
-	{"TemplateCreate", "description", []any{"", chars(500)}, []any{chars(501)}},
-	{"TemplateCreate", "launch_mode", []any{"ssh", "jupyter", "entrypoint"}, []any{"", "SSH", "vnc"}},
-	{
-		"TemplateCreate", "ports", []any{[]any{}, []any{1, 65535}, repeat(10, 80)},
-		[]any{[]any{0}, []any{-1}, []any{65536}, repeat(11, 80), []any{80.5}, []any{"80"}, []any{nil}},
-	},
-	{
-		"TemplateCreate", "env", []any{variables(0), variables(30), map[string]any{"A": ""}},
-		[]any{variables(31), map[string]any{"A": 1}, map[string]any{"A": nil}},
-	},
-	{"TemplateCreate", "onstart", []any{"", chars(4000)}, []any{chars(4001)}},
-	{"TemplateCreate", "min_disk_gb", []any{10, 2000}, []any{9, 2001, 10.5}},
-	{"TemplateCreate", "recommended_disk_gb", []any{10, 2000}, []any{9, 2001, 10.5}},
-	{"SshKeyCreate", "name", []any{"", chars(60), strings.Repeat("🦊", 60)}, []any{chars(61), strings.Repeat("🦊", 61)}},
-	{"SshKeyCreate", "public_key", nil, []any{"", "a\nb", "a\n\n"}},
-	{"InstanceCreate", "disk_gb", []any{10, 2000}, []any{-10, 0, 9, 2001, 10.5}},
-	{"InstanceCreate", "name", []any{"", chars(60), strings.Repeat("🦊", 60)},
-		[]any{chars(61), strings.Repeat("🦊", 61)}},
-	{"InstanceCreate", "ssh_key_ids", []any{[]any{}}, []any{repeat(11, "key"), []any{1}, []any{nil}}},
-	{"InstanceCreate", "type", []any{"on_demand", "interruptible"}, []any{"", "spot"}},
-	{"InstanceCreate", "env", []any{map[string]any{}}, []any{variables(1)}},
-	{"InstanceCreate", "onstart", []any{nil}, []any{"", "ls"}},
-	{"InstanceUpdate", "name", []any{nil, "", chars(60), strings.Repeat("🦊", 60)},
-		[]any{chars(61), strings.Repeat("🦊", 61)}},
-	{"ApiKeyCreate", "name", []any{chars(1), chars(60)}, []any{"", chars(61)}},
-	{"ApiKeyCreate", "scopes", []any{Scopes}, []any{[]any{}, []any{"user:read", "user:admin"}, []any{1}}},
-	{"ApiKeyCreate", "expires_in_days", []any{nil, 1, 3650}, []any{0, 1.5, 3651}},
-	{"DeviceCodeCreate", "client_name", []any{"", chars(60)}, []any{chars(61)}},
-}
+// Bounds are the bounds of all request bodies. InvalidTypes has the values of other types.
+var Bounds = func() (bounds []Bound) {
+	for _, op := range Operations {
+		if op.Body == "" {
+			continue
+		}
+		for _, field := range Fields(op.Body) {
+			valid, invalid := edges(field.schema)
+			bounds = append(bounds, Bound{op.Body, field.Name, valid, invalid})
+		}
+	}
+	return bounds
+}()
 
 // InvalidTypes returns a value of each JSON type that a field of a request body must not have. Null is among them only
 // if the field is required: the document does not define null for optional fields.
 func InvalidTypes(f Field) []any {
-	own := map[string]string{
-		"int64": "integer", "time": "string", "enum": "string", "known": "string", "map of string": "object",
-	}[f.Type]
-	if own == "" {
-		own, _, _ = strings.Cut(f.Type, " ")
-	}
-	values := map[string]any{"string": "x", "number": 1.5, "boolean": true, "array": []any{},
-		"object": map[string]any{}}
-	delete(values, own)
-	var invalid []any
-	for _, value := range values {
-		invalid = append(invalid, value)
-	}
+	invalid := otherTypes(f.schema)
 	if f.Required && !f.Nullable {
 		invalid = append(invalid, nil)
+	}
+	return invalid
+}
+
+func otherTypes(schema *openapi3.Schema) (invalid []any) {
+	for _, value := range []struct {
+		name  string
+		value any
+	}{{"string", "x"}, {"number", 1.5}, {"boolean", true}, {"array", []any{}}, {"object", map[string]any{}}} {
+		if !schema.Type.Is(value.name) {
+			invalid = append(invalid, value.value)
+		}
 	}
 	return invalid
 }
@@ -75,44 +58,166 @@ type QueryBound struct {
 	Valid, Invalid []string
 }
 
-// QueryBounds are the bounds of query parameters. Limit is the same in all lists.
-var QueryBounds = []QueryBound{
-	{"/offers", "num_gpus", []string{"1", "2", "4", "8", "1,2,4,8"}, []string{"0", "3", "16", "x", "1,x", "-1", "1.5"}},
-	{"/offers", "min_gpus", []string{"1", "8", "1000"},
-		[]string{"0", "-1", "1.5", "x", "", "1e1", "99999999999999999999"}},
-	{"/offers", "type", []string{"on_demand", "interruptible"},
-		[]string{"", "spot", "ON_DEMAND", "on_demand,interruptible"}},
-	{"/offers", "country", []string{"DE", "DE,FI"}, []string{"DEU", "de", "russia"}},
-	{"/offers", "min_reliability", []string{"0", "1", "0.5", "0.999"},
-		[]string{"-0.001", "1.001", "x", "", "NaN", "Inf"}},
-	{"/offers", "min_vram_gb", []string{"0", "23.5", "1000"},
-		[]string{"-1", "-0.5", "x", "", "NaN", "Inf", "-Inf", "1e999"}},
-	{"/offers", "max_price_kop_h", []string{"0", "1", "100000000"},
-		[]string{"-1", "1.5", "x", "", "NaN", "99999999999999999999"}},
-	{"/offers", "verified", []string{"true", "false"}, []string{"", "yes", "2", "TRUE!", "null"}},
-	{"/offers", "min_cuda", []string{"0", "12", "12.4"}, []string{"x", "", "NaN", "Inf", "12.4.1"}},
-	{"/offers", "min_disk_gb", []string{"0", "100.5"}, []string{"-1", "x", "", "NaN", "Inf"}},
-	{"/offers", "min_inet_down_mbps", []string{"0", "100.5"}, []string{"-1", "x", "", "NaN", "Inf"}},
-	{
-		"/offers", "order", []string{"price", "-price", "dlperf", "dlperf_per_price", "reliability", "vram",
-			"inet_down"},
-		[]string{"", "-dlperf", "PRICE", "price,dlperf", "name", "+price"},
-	},
-	{"/offers", "limit", []string{"1", "200"}, []string{"0", "201", "-1", "1.5", "1.0", "x", "", "1e2", "0x10", " 1",
-		"NaN"}},
-	{"/instances", "status", []string{"active", "all"}, []string{"", "running", "ACTIVE", "active,all"}},
-	{"/instances/{id}/logs", "tail", []string{"1", "200", "1000"}, []string{"0", "1001", "-1", "x", "", "1.5"}},
+// malformedQuery are values that no query parameter of a type has.
+var malformedQuery = map[string][]string{
+	"integer": {"x", "", "1e1", "1.0", "0x10", " 1", "NaN", "99999999999999999999"},
+	"number":  {"x", "", "NaN", "Inf", "-Inf", "1e999", "1.2.3"},
+	"boolean": {"x", "", "yes", "2", "TRUE!", "null"},
 }
 
-// chars returns n characters of two bytes each: bounds count characters.
-func chars(n int) string { return strings.Repeat("я", n) }
-
-func repeat(n int, item any) []any { return slices.Repeat([]any{item}, n) }
-
-func variables(n int) map[string]any {
-	env := map[string]any{}
-	for i := range n {
-		env[fmt.Sprint("NAME_", i)] = "value"
+// QueryBounds are the bounds of query parameters. A parameter that several operations share is listed once.
+var QueryBounds = func() (bounds []QueryBound) {
+	shared := map[string]bool{}
+	for _, op := range Operations {
+		item := document.Paths.Value(op.Path)
+		for _, parameter := range item.GetOperation(op.Method).Parameters {
+			schema := parameter.Value.Schema.Value
+			valid, invalid := edges(schema)
+			if op.Method != http.MethodGet || len(valid) == 0 || shared[parameter.Ref] {
+				continue
+			}
+			shared[parameter.Ref] = parameter.Ref != ""
+			if schema.Pattern != "" { // the document does not define an empty list of items
+				invalid = slices.DeleteFunc(invalid, func(value any) bool { return value == "" })
+			}
+			bounds = append(bounds, QueryBound{
+				op.Path, parameter.Value.Name, queryTexts(valid),
+				append(queryTexts(invalid), malformedQuery[schema.Type.Slice()[0]]...),
+			})
+		}
 	}
-	return env
+	return bounds
+}()
+
+func queryTexts(values []any) (all []string) {
+	for _, value := range values {
+		if number, ok := value.(float64); ok {
+			value = strconv.FormatFloat(number, 'f', -1, 64)
+		}
+		all = append(all, fmt.Sprint(value))
+	}
+	return all
+}
+
+// edges returns values at the edges of the bounds of a schema, and values beyond them. It returns no valid value if the
+// schema has no bounds, because the service can have further conditions (an id, a public key). The valid value of a pattern is
+// the example of the schema.
+func edges(schema *openapi3.Schema) (valid, invalid []any) {
+	switch {
+	case schema.Not != nil:
+		invalid = []any{"", "x"}
+	case len(schema.Enum) > 0:
+		first := fmt.Sprint(schema.Enum[0])
+		valid = slices.Clone(schema.Enum)
+		invalid = []any{"", "x", strings.ToUpper(first), first + "," + first, "+" + first, first + " "}
+	case schema.Type.Is(openapi3.TypeBoolean):
+		valid = []any{true, false}
+	case schema.Type.Is(openapi3.TypeArray):
+		valid, invalid = arrayEdges(schema)
+	case schema.Type.Is(openapi3.TypeObject):
+		valid, invalid = mapEdges(schema)
+	case schema.Type.Is(openapi3.TypeString):
+		valid, invalid = textEdges(schema)
+	default:
+		valid, invalid = numberEdges(schema)
+	}
+	if schema.Nullable {
+		valid = append(valid, nil)
+	}
+	return valid, invalid
+}
+
+func numberEdges(schema *openapi3.Schema) (valid, invalid []any) {
+	step := 0.001
+	if schema.Type.Is(openapi3.TypeInteger) {
+		step = 1
+		invalid = append(invalid, 100.5)
+	} else {
+		valid = append(valid, 0.5)
+	}
+	if schema.Min != nil {
+		valid = append(valid, *schema.Min)
+		invalid = append(invalid, *schema.Min-step, -1.0)
+		if *schema.Min > 0 {
+			invalid = append(invalid, 0.0)
+		}
+	}
+	if schema.Max != nil {
+		valid = append(valid, *schema.Max)
+		invalid = append(invalid, *schema.Max+step)
+	} else {
+		valid = append(valid, 1000.0)
+	}
+	return valid, invalid
+}
+
+// malformed are texts that a pattern may refuse.
+var malformed = []string{"", "a", "a:", "host:5000/a", "a\nb", "a\n\n", "0", "3", "16", "-1", "1.5", "1,x", "DEU", "de"}
+
+// textEdges has texts of characters of two and four bytes, because bounds count characters.
+func textEdges(schema *openapi3.Schema) (valid, invalid []any) {
+	shortest := int(schema.MinLength)
+	for _, char := range []string{"я", "🦊"} {
+		if schema.MaxLength != nil {
+			longest := int(*schema.MaxLength)
+			valid = append(valid, strings.Repeat(char, longest), strings.Repeat(char, shortest))
+			invalid = append(invalid, strings.Repeat(char, longest+1))
+		}
+		if shortest > 0 {
+			invalid = append(invalid, strings.Repeat(char, shortest-1), "")
+		}
+	}
+	if schema.Example != nil {
+		valid = append(valid, schema.Example)
+	}
+	for _, text := range malformed {
+		if schema.Pattern != "" && schema.VisitJSON(text) != nil {
+			invalid = append(invalid, text)
+		}
+	}
+	return valid, invalid
+}
+
+func arrayEdges(schema *openapi3.Schema) (valid, invalid []any) {
+	items, bad := edges(schema.Items.Value)
+	for _, item := range slices.Concat(bad, otherTypes(schema.Items.Value), []any{nil}) {
+		invalid = append(invalid, []any{item})
+	}
+	if len(items) > 0 {
+		valid = append(valid, items)
+	}
+	if schema.MinItems == 0 {
+		valid = append(valid, []any{})
+	} else {
+		invalid = append(invalid, []any{})
+	}
+	if schema.MaxItems != nil {
+		longest := int(*schema.MaxItems)
+		if len(items) > 0 {
+			valid = append(valid, slices.Repeat(items[:1], longest))
+		}
+		invalid = append(invalid, slices.Repeat(append(items, "x")[:1], longest+1))
+	}
+	return valid, invalid
+}
+
+func mapEdges(schema *openapi3.Schema) (valid, invalid []any) {
+	entries := func(n int) map[string]any {
+		all := map[string]any{}
+		for i := range n {
+			all[fmt.Sprint("NAME_", i)] = ""
+		}
+		return all
+	}
+	valid = append(valid, entries(0))
+	if schema.MaxProps != nil {
+		valid = append(valid, entries(int(*schema.MaxProps)))
+		invalid = append(invalid, entries(int(*schema.MaxProps)+1))
+	}
+	if element := schema.AdditionalProperties.Schema; element != nil {
+		for _, value := range append(otherTypes(element.Value), nil) {
+			invalid = append(invalid, map[string]any{"A": value})
+		}
+	}
+	return valid, invalid
 }

@@ -1,7 +1,6 @@
 package contracttest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // document is the compiled contract. It is read-only after load, so all checkers share it.
@@ -24,12 +23,9 @@ type document struct {
 
 // load compiles the contract once per process.
 var load = sync.OnceValues(func() (*document, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(contract.Document())
+	doc, err := apidoc.Load()
 	if err != nil {
-		return nil, fmt.Errorf("load the contract: %w", err)
-	}
-	if err := doc.Validate(context.Background()); err != nil {
-		return nil, fmt.Errorf("validate the contract: %w", err)
+		return nil, err
 	}
 	if err := makeStrict(doc); err != nil {
 		return nil, fmt.Errorf("tighten the contract: %w", err)
