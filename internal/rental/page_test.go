@@ -40,11 +40,14 @@ func TestList_Pages(t *testing.T) {
 			t.Errorf("queries (-want +got):\n%s", diff)
 		}
 	}
-	for range sequence {
+	for _, err := range sequence {
+		if err != nil || s.attempts() != 7 {
+			t.Errorf("%d requests, want one more for the first entry of three pages: %v", s.attempts(), err)
+		}
 		break
 	}
 	if s.attempts() != 7 {
-		t.Errorf("%d requests, want one more for the first entry of three pages", s.attempts())
+		t.Errorf("%d requests after the consumer stopped", s.attempts())
 	}
 }
 

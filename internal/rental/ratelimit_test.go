@@ -144,9 +144,9 @@ func testRateLimit(t *testing.T, kind limitKind, parallel int, latency time.Dura
 	}
 	all.Wait()
 	took, served := time.Since(start), l.served[http.MethodGet]
-	windows := time.Duration((requests + spent) / limitPerKey)
+	byLimit := time.Duration((requests+spent)/limitPerKey) * time.Minute
 	byLatency := time.Duration(requests/processes/parallel) * latency
-	atMost := windows*time.Minute + byLatency*11/10 + 20*time.Second + 10*latency
+	atMost := byLimit + byLatency*11/10 + 20*time.Second + 10*latency
 	if served != requests || took > atMost || processes == 1 && l.refused > 20 || l.refused > requests {
 		t.Errorf("%+v, parallel %d, latency %s, processes %d, spent %d: %d of %d served in %s, at most %s; %d refused",
 			kind, parallel, latency, processes, spent, served, requests, took, atMost, l.refused)
