@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	histories   = flag.Uint64("simulator.histories", 150, "`number` of random account histories")
+	histories   = flag.Uint64("simulator.histories", 100, "`number` of random account histories")
 	historySeed = flag.Uint64("simulator.seed", 0, "`seed` of the first history; 0 means a random one")
 )
 
