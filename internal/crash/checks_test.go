@@ -14,11 +14,11 @@ import (
 // servers were created from it, and another one is a difference.
 func checkReapply(c *cell) {
 	if template := c.templateImport(readAccount(c.env)); template != "" {
-		c.counts["imported templates"]++
+		c.table.count("imported templates", 1)
 		c.workspace.Configure(c.table.config() + template)
 	}
 	output := c.apply()
-	c.counts["recovered"] = strings.Count(output, "Recovered instance")
+	c.table.count("recovered", strings.Count(output, "Recovered instance"))
 	c.checkServers()
 }
 
@@ -27,10 +27,10 @@ func checkReapply(c *cell) {
 func checkImport(c *cell) {
 	lost := without(readAccount(c.env).live, saved(c.workspace, "gpurent_instance"))
 	if len(lost) > 0 {
-		if !c.interceptor.failure.kills {
+		if !c.breaker.failure.kills {
 			c.Errorf("servers %v are not in the state", lost)
 		}
-		c.counts["imported"] = len(lost)
+		c.table.count("imported", len(lost))
 		c.addImports(lost)
 	}
 	c.apply()
@@ -44,7 +44,7 @@ func (c *cell) addImports(lost []object) {
 	template := c.templateImport(readAccount(c.env))
 	config := c.table.config() + template
 	if template != "" {
-		c.counts["imported templates"]++
+		c.table.count("imported templates", 1)
 	}
 	for _, server := range lost {
 		config += importBlock(addresses[server.Name], server.ID)
@@ -86,7 +86,7 @@ func (c *cell) checkServers() {
 	}
 	for name := range addresses {
 		if rented[name] != 1 {
-			c.counts["rented twice"] += max(rented[name]-1, 0)
+			c.table.count("rented twice", max(rented[name]-1, 0))
 			c.Errorf("server %s was rented %d times", name, rented[name])
 		}
 	}
@@ -95,7 +95,7 @@ func (c *cell) checkServers() {
 			len(now.all), len(now.live), len(state), len(addresses))
 	}
 	orphans, missing := without(now.live, state), without(state, now.live)
-	c.counts["orphaned"] += len(orphans)
+	c.table.count("orphaned", len(orphans))
 	if len(orphans)+len(missing) > 0 {
 		c.Errorf("in the API but not in the state: %v; in the state but not in the API: %v", orphans, missing)
 	}
@@ -118,8 +118,8 @@ func (c *cell) checkCreated(resourceType string, before, now []object) (leftOver
 		c.Errorf("%s: the state has %v, and new in the account are %v", resourceType, state, created)
 	}
 	leftOver = without(created, state)
-	c.counts["left over"] += len(leftOver)
-	if len(leftOver) > 1 || len(leftOver) > 0 && !c.interceptor.failure.orphans {
+	c.table.count("left over", len(leftOver))
+	if len(leftOver) > 1 || len(leftOver) > 0 && !c.breaker.failure.orphans {
 		c.Errorf("%s: %v are not in the state", resourceType, leftOver)
 	}
 	return leftOver
@@ -134,7 +134,7 @@ func checkManagedKey(c *cell) {
 // checkEphemeralKey is the check for an ephemeral API key: it is revoked at the end of the command, except if the
 // provider was killed. Then it expires.
 func checkEphemeralKey(c *cell) {
-	c.counts["open API keys"] = c.checkOpenKeys(c.before.apiKeys, c.interceptor.failure.maxOpenKeys)
+	c.table.count("open API keys", c.checkOpenKeys(c.before.apiKeys, c.breaker.failure.maxOpenKeys))
 	open := readAccount(c.env).apiKeys
 	checkReapply(c)
 	c.checkOpenKeys(open, 0)
