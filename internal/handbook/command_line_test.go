@@ -2,14 +2,11 @@ package handbook_test
 
 import (
 	"bytes"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
-	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
-	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
 )
 
 // flagPattern matches a line of --help. Its groups are the name of the flag and its default.
@@ -45,35 +42,4 @@ func TestCommandLine_HasEveryFlag(t *testing.T) {
 			t.Errorf("%s has %d flags and %d rows", command, len(flags), rows)
 		}
 	}
-}
-
-// The tables of the JSON formats have every field.
-func TestCommandLine_HasEveryField(t *testing.T) {
-	for heading, format := range map[string]reflect.Type{
-		"JSON of cost":      reflect.TypeFor[cost.Report](),
-		"JSON of unmanaged": reflect.TypeFor[unmanaged.Document](),
-	} {
-		_, table, _ := strings.Cut(section(t, "command-line.md", heading), "| field | meaning |")
-		for _, name := range fieldsOf(format) {
-			if name != "format_version" && !strings.Contains(table, "`"+name+"`") {
-				t.Errorf("%s: the table has no `%s`", heading, name)
-			}
-		}
-	}
-}
-
-// fieldsOf returns the names of all fields of a JSON format, also of the types in it.
-func fieldsOf(format reflect.Type) (names []string) {
-	switch format.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		return fieldsOf(format.Elem())
-	case reflect.Struct:
-		for field := range format.Fields() {
-			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-				names = append(names, name)
-			}
-			names = append(names, fieldsOf(field.Type)...)
-		}
-	}
-	return names
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
@@ -98,11 +100,16 @@ func TestSimulatorPages_Commands(t *testing.T) {
 }
 
 // Tests run every snippet of the documentation: those of the pages above, and the examples that other pages include,
-// which provider/schema_test.go assigns to tests. The signatures of functions are from the schema.
+// which have the format of "terraform fmt", and which provider/schema_test.go assigns to tests. The signatures of
+// functions are from the schema.
 func TestSnippets_AllAreTested(t *testing.T) {
 	var all strings.Builder
 	for _, file := range filesIn(t, inProject("examples"), "") {
-		all.WriteString("\x00" + strings.TrimSpace(textOf(t, file)) + "\x00")
+		text := textOf(t, file)
+		if filepath.Ext(file) == ".tf" && string(hclwrite.Format([]byte(text))) != text {
+			t.Errorf("%s has not the standard format", file)
+		}
+		all.WriteString("\x00" + strings.TrimSpace(text) + "\x00")
 	}
 	for _, page := range filesIn(t, inProject("docs"), ".md") {
 		name, err := filepath.Rel(inProject("docs"), page)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,21 +156,14 @@ func inProject(path ...string) string {
 	return filepath.Join(append([]string{acctest.Root()}, path...)...)
 }
 
-// copyOf returns a copy of a folder of the examples, as a user has it.
-func copyOf(t *testing.T, example string) string {
-	t.Helper()
-	folder := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(folder, os.DirFS(inProject("examples", example))); err != nil {
-		t.Fatal(err)
-	}
-	return folder
-}
+// notOurs are folders with what tools and readers have left in the tree.
+var notOurs = []string{".git", ".terraform", "bin", "dist", "node_modules"}
 
 // filesIn returns the files below a folder whose names have the suffix.
 func filesIn(t *testing.T, folder, end string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.Name() == ".terraform" { // of a reader who has run an example here
+		if entry != nil && entry.IsDir() && slices.Contains(notOurs, entry.Name()) {
 			return fs.SkipDir
 		}
 		if err == nil && !entry.IsDir() && strings.HasSuffix(file, end) {
