@@ -94,9 +94,9 @@ func hasTest(t *testing.T, folder, name string) bool {
 	return false
 }
 
-// Workflows run the reviewed commits of actions, with the rights to read the repository unless a job has others, and not
-// with the secrets on changes of anyone. The rules also apply to the workflows of the examples, because users copy them.
-// actionlint checks the rest.
+// Workflows run pinned actions, with the right to read the repository unless a job has others, and not with the secrets
+// on changes of anyone. The rules also apply to the workflows of the examples, because users copy them. actionlint
+// checks the rest.
 func TestWorkflows_Safe(t *testing.T) {
 	used := regexp.MustCompile(`(?m)^ *(?:- )?uses: (.*)$`)
 	pinned := regexp.MustCompile(`^(?:\./.*|[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$`)

@@ -33,8 +33,8 @@ var (
 // providerFile is the name of a provider's program.
 const providerFile = "terraform-provider-gpurent"
 
-// control is the provider without requests: it decodes and encodes states as the provider does, and reads every resource
-// as its state.
+// control is the provider without requests: it decodes and encodes states as the provider does, and reads every
+// resource as its state.
 type control struct{ tfprotov6.ProviderServer }
 
 // TestMain serves the control if a CLI has started the tests under the name of the provider, with the same frequency of

@@ -156,9 +156,9 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 		servers := strings.Replace(serversConfig(each), "offer_query = {}", "offer_id    = local.offers[count.index]", 1)
 		w := env.Workspace(providerConfig("250ms") + own + servers)
 		group.Go(func() {
-			for _, command := range []string{"apply", "plan"} {
-				if output, err := w.Try(command, map[string]string{"apply": "-auto-approve", "plan": "-detailed-exitcode"}[command]); err != nil {
-					t.Errorf("run %d: %s: %v\n%s", run, command, err, output)
+			for _, command := range [][]string{{"apply", "-auto-approve"}, {"plan", "-detailed-exitcode"}} {
+				if output, err := w.Try(command...); err != nil {
+					t.Errorf("run %d: %s: %v\n%s", run, command[0], err, output)
 				}
 			}
 		})
@@ -170,8 +170,8 @@ func TestAccRequests_FourRunsWithOneKey(t *testing.T) {
 	}
 }
 
-// A refresh lists each other type once, and ends soon if everything is missing or nothing answers. That time is from its
-// first request to its last, because the CLI is slow on a busy machine.
+// A refresh lists each other type once, and ends soon if everything is missing or nothing answers. That time is from
+// its first request to its last, because the CLI is slow on a busy machine.
 func TestAccRequests_AllTypesMissingOrDown(t *testing.T) {
 	t.Parallel()
 	const n, most, otherLists = 5, 15 * time.Second, 3

@@ -14,7 +14,6 @@ import (
 // servers were created from it, and another one is a difference.
 func checkReapply(c *cell) {
 	if template := c.templateImport(readAccount(c.env)); template != "" {
-		c.table.count("imported templates", 1)
 		c.workspace.Configure(c.table.config() + template)
 	}
 	output := c.apply()
@@ -30,7 +29,6 @@ func checkImport(c *cell) {
 		if !c.breaker.failure.kills {
 			c.Errorf("servers %v are not in the state", lost)
 		}
-		c.table.count("imported", len(lost))
 		c.addImports(lost)
 	}
 	c.apply()
@@ -41,11 +39,7 @@ func checkImport(c *cell) {
 // template too, because another template would replace the server.
 func (c *cell) addImports(lost []object) {
 	plan := acctest.Words(c.command(0, "plan"))
-	template := c.templateImport(readAccount(c.env))
-	config := c.table.config() + template
-	if template != "" {
-		c.table.count("imported templates", 1)
-	}
+	config := c.table.config() + c.templateImport(readAccount(c.env))
 	for _, server := range lost {
 		config += importBlock(addresses[server.Name], server.ID)
 		if !regexp.MustCompile(`import \{ to = \S+ id = "` + server.ID + `" \}`).MatchString(plan) {
@@ -86,7 +80,6 @@ func (c *cell) checkServers() {
 	}
 	for name := range addresses {
 		if rented[name] != 1 {
-			c.table.count("rented twice", max(rented[name]-1, 0))
 			c.Errorf("server %s was rented %d times", name, rented[name])
 		}
 	}
@@ -95,7 +88,6 @@ func (c *cell) checkServers() {
 			len(now.all), len(now.live), len(state), len(addresses))
 	}
 	orphans, missing := without(now.live, state), without(state, now.live)
-	c.table.count("orphaned", len(orphans))
 	if len(orphans)+len(missing) > 0 {
 		c.Errorf("in the API but not in the state: %v; in the state but not in the API: %v", orphans, missing)
 	}
@@ -118,7 +110,6 @@ func (c *cell) checkCreated(resourceType string, before, now []object) (leftOver
 		c.Errorf("%s: the state has %v, and new in the account are %v", resourceType, state, created)
 	}
 	leftOver = without(created, state)
-	c.table.count("left over", len(leftOver))
 	if len(leftOver) > 1 || len(leftOver) > 0 && !c.breaker.failure.orphans {
 		c.Errorf("%s: %v are not in the state", resourceType, leftOver)
 	}
@@ -134,14 +125,14 @@ func checkManagedKey(c *cell) {
 // checkEphemeralKey is the check for an ephemeral API key: it is revoked at the end of the command, except if the
 // provider was killed. Then it expires.
 func checkEphemeralKey(c *cell) {
-	c.table.count("open API keys", c.checkOpenKeys(c.before.apiKeys, c.breaker.failure.maxOpenKeys))
+	c.checkOpenKeys(c.before.apiKeys, c.breaker.failure.maxOpenKeys)
 	open := readAccount(c.env).apiKeys
 	checkReapply(c)
 	c.checkOpenKeys(open, 0)
 }
 
-// checkOpenKeys returns the number of keys that are not among the known ones, and revokes them.
-func (c *cell) checkOpenKeys(known []object, most int) int {
+// checkOpenKeys expects a limited number of keys that are not among the known ones, and revokes them.
+func (c *cell) checkOpenKeys(known []object, most int) {
 	c.Helper()
 	left := without(readAccount(c.env).apiKeys, known)
 	if len(left) > most {
@@ -153,7 +144,6 @@ func (c *cell) checkOpenKeys(known []object, most int) int {
 		}
 	}
 	c.revoke(left)
-	return len(left)
 }
 
 // revoke revokes keys that a killed provider did not revoke, as a user would.

@@ -111,7 +111,8 @@ func (b *breaker) isStopping() bool {
 	return strings.Contains(output, "Interrupt received") && (isStopped || !isPlanned)
 }
 
-// waitForNextRequest waits until the client has given up and sends another request to the same path, or the command ends.
+// waitForNextRequest waits until the client has given up and sends another request to the same path, or the command
+// ends.
 func waitForNextRequest(b *breaker, r *http.Request) error {
 	<-r.Context().Done()
 	return poll("the next request", func() bool { return !b.run.Running() || b.sawAfter(r) })

@@ -4,7 +4,6 @@ package crash
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +97,6 @@ func testFleet(t *testing.T, arguments string) {
 					c.findAbandoned()
 				}
 				output := c.apply()
-				c.table.count("recovered", recoveredMembers(output))
 				if change.nextSize > 0 {
 					c.checkSize(change.nextSize, output)
 				} else {
@@ -168,23 +166,12 @@ func members(w *acctest.Workspace) (bySlot [fleetSize]object) {
 	return bySlot
 }
 
-var recovery = regexp.MustCompile(`These members \((\d+)\) were rented before`)
-
-// recoveredMembers returns the number of recovered members that the output of an apply reports.
-func recoveredMembers(output string) (n int) {
-	if parts := recovery.FindStringSubmatch(acctest.WithoutFrame(output)); parts != nil {
-		n, _ = strconv.Atoi(parts[1]) //nolint:errcheck // it consists of digits
-	}
-	return n
-}
-
 // findAbandoned finds what a killed creation without a chosen key has rented. The next plan names these servers, and
 // nothing ever takes, changes or destroys them.
 func (c *cell) findAbandoned() {
 	c.Helper()
 	state := members(c.workspace)
 	c.abandoned = without(readAccount(c.env).live, state[:])
-	c.table.count("abandoned", len(c.abandoned))
 	if len(c.abandoned) == 0 {
 		return
 	}
@@ -220,7 +207,6 @@ func (c *cell) checkMembers(size int) {
 	}
 	now.live, now.all = without(now.live, c.abandoned), without(now.all, c.abandoned)
 	if orphans := without(now.live, state[:]); len(orphans) > 0 || len(now.live) != left {
-		c.table.count("orphaned", len(orphans))
 		c.Errorf("%d instances exist, want %d; not in the state: %v", len(now.live), left, orphans)
 	}
 	for slot, member := range state {
@@ -232,7 +218,6 @@ func (c *cell) checkMembers(size int) {
 			most = 1
 		}
 		if rented > most || rented < most && left > 0 {
-			c.table.count("rented twice", max(rented-most, 0))
 			c.Errorf("slot %d: %d instances were rented, want %d: %v", slot, rented, most, after)
 		}
 		switch {
@@ -267,7 +252,6 @@ func (c *cell) checkSize(size int, output string) {
 	}
 	for slot := range fleetSize {
 		if rented := len(inSlot(now.all, slot)) - len(inSlot(c.before.all, slot)); rented > 1 {
-			c.table.count("rented twice", rented-1)
 			c.Errorf("slot %d: %d instances were rented", slot, rented)
 		}
 	}
@@ -277,7 +261,6 @@ func (c *cell) checkSize(size int, output string) {
 	c.flags = []string{"-destroy"}
 	c.apply()
 	if orphans := readAccount(c.env).live; len(orphans) > 0 {
-		c.table.count("orphaned", len(orphans))
 		c.Errorf("a destroy leaves %v", orphans)
 	}
 }

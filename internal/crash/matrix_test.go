@@ -30,10 +30,8 @@ type table struct {
 	sample string
 
 	mu sync.Mutex
-	// counts are numbers of cells, of kills of a provider, and of servers that were recovered by the next apply, imported
-	// as its plan suggested, rented twice, or orphaned (not tracked by any state at the end). The state files are those
-	// that a killed CLI truncated. Keys and templates that are left over cost nothing. Open API keys are ephemeral and were
-	// not revoked.
+	// counts are numbers of cells, of kills of a provider, of truncated state files, and of servers that the next apply
+	// recovered.
 	counts map[string]int
 }
 

@@ -20,7 +20,6 @@ const imagesURL = "https://raw.githubusercontent.com/gpurent/terraform-provider-
 var (
 	linkPattern    = regexp.MustCompile(`(?:\]\(|src(?:set)?=")([^)\s"]+)[)"]`)
 	headingPattern = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	idPattern      = regexp.MustCompile(`<a id="([^"]+)">`)
 	notInAnchor    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	codeFence      = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	// notInTree matches the pages of the project that are not files of the tree.
@@ -44,7 +43,7 @@ func hasAnchor(page, anchor string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(idPattern.FindAllStringSubmatch(page, -1), func(id []string) bool { return id[1] == anchor })
+	return strings.Contains(page, `<a id="`+anchor+`">`)
 }
 
 // The target of every link between pages and into the tree exists.

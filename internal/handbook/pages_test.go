@@ -76,7 +76,8 @@ func followReadme(t *testing.T, setup *cliSetup) {
 	t.Helper()
 	needs(t, "make")
 	clone := t.TempDir()
-	write(t, "include "+inProject("GNUmakefile")+"\nbuild:\n\ttest -x bin/terraform-provider-gpurent\n", clone, "GNUmakefile")
+	makefile := "include " + inProject("GNUmakefile") + "\nbuild:\n\ttest -x bin/terraform-provider-gpurent\n"
+	write(t, makefile, clone, "GNUmakefile")
 	if err := errors.Join(os.Mkdir(filepath.Join(clone, "bin"), 0o700),
 		os.CopyFS(filepath.Join(clone, "examples"), os.DirFS(inProject("examples"))),
 		os.Symlink(setup.program, filepath.Join(clone, "bin", "terraform-provider-gpurent"))); err != nil {

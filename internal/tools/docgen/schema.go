@@ -16,7 +16,7 @@ import (
 type object = map[string]any
 
 // schemaFile returns the output of "terraform providers schema -json" for the provider in this process, under the name
-// with which the generator finds it. An old CLI would omit the kinds of types that it does not support, such as actions.
+// with which the generator finds it. An old CLI would omit the kinds of types that it does not support.
 func schemaFile(ctx context.Context) ([]byte, error) {
 	schema, err := providerSchema(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func schemaFile(ctx context.Context) ([]byte, error) {
 	return json.Marshal(object{"format_version": "1.0", "provider_schemas": object{shortName: schema}})
 }
 
-// providerSchema returns the schemas of a provider as the CLI prints them. Unlike the CLI, it does not omit empty values.
+// providerSchema returns the schemas of the provider as the CLI prints them, with empty values, which the CLI omits.
 func providerSchema(ctx context.Context) (object, error) {
 	server, err := provider.Server("docs")()
 	if err != nil {
@@ -48,7 +48,7 @@ func providerSchema(ctx context.Context) (object, error) {
 		"data_source_schemas":        each(types.DataSourceSchemas, fromSchema),
 		"ephemeral_resource_schemas": each(types.EphemeralResourceSchemas, fromSchema),
 		"list_resource_schemas":      each(types.ListResourceSchemas, fromSchema),
-		"action_schemas":             each(types.ActionSchemas, func(s *tfprotov6.ActionSchema) any { return fromSchema(s.Schema) }),
+		"action_schemas":             each(types.ActionSchemas, fromAction),
 		"functions":                  each(types.Functions, fromFunction),
 		"resource_identity_schemas":  each(identities.IdentitySchemas, fromIdentity),
 	}, err
@@ -70,6 +70,8 @@ func fromSchema(s *tfprotov6.Schema) any {
 		"description_kind": lower(s.Block.DescriptionKind),
 	}}
 }
+
+func fromAction(s *tfprotov6.ActionSchema) any { return fromSchema(s.Schema) }
 
 func fromAttributes(all []*tfprotov6.SchemaAttribute) object {
 	converted := object{}
