@@ -18,7 +18,7 @@ expect changes=true "$(cat output)"
 cp saved.plan first.plan
 GPURENT_API_KEY=$apply_key step Apply
 expect_servers 1
-! grep -F -e "$apply_key" -e "$GPURENT_API_KEY" terraform.tfstate plan.json summary
+if grep -F -e "$apply_key" -e "$GPURENT_API_KEY" terraform.tfstate plan.json summary; then exit 1; fi
 
 # Now there is nothing to approve, and the first plan is no longer current.
 rm output

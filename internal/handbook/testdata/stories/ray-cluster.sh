@@ -29,7 +29,7 @@ starts() {
   chmod +x fake/*
   command=$(jq -r --arg role "$1" '.resources[] | select(.type == "gpurent_template").instances[].attributes |
     select(.name | endswith($role)).onstart' terraform.tfstate)
-  ! printf %s "$command" | grep -q -F -e "$(cat ray-token)"
+  if printf %s "$command" | grep -F -e "$(cat ray-token)"; then exit 1; fi
   command=$(printf %s "$command" | sed "s#/root/cluster.log#$PWD/$1.out#g; s#/root/cluster#$HOME/$2#g
     s#/run/sshd#$PWD/fake/run#g; s#/proc/sys/net/ipv4/ip_forward#$PWD/fake/forward#g")
   log=$PWD/$1.log
