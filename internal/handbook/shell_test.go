@@ -159,10 +159,10 @@ func inProject(path ...string) string {
 // notOurs are folders with what tools and readers have left in the tree.
 var notOurs = []string{".git", ".terraform", "bin", "dist", "node_modules"}
 
-// filesIn returns the files below a folder whose names have the suffix.
+// filesIn returns the files below a folder whose names have the suffix, as paths from there with slashes.
 func filesIn(t *testing.T, folder, end string) (found []string) {
 	t.Helper()
-	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
 		if entry != nil && entry.IsDir() && slices.Contains(notOurs, entry.Name()) {
 			return fs.SkipDir
 		}
