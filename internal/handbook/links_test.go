@@ -52,7 +52,8 @@ func TestLinks_Resolve(t *testing.T) {
 		if strings.HasPrefix(from, "templates/") || strings.Contains(from, "/testdata/") {
 			continue // docs has the pages of templates
 		}
-		for _, link := range linkPattern.FindAllStringSubmatch(codeFence.ReplaceAllString(textOf(t, inProject(from)), ""), -1) {
+		page := codeFence.ReplaceAllString(textOf(t, inProject(from)), "")
+		for _, link := range linkPattern.FindAllStringSubmatch(page, -1) {
 			if wrong := brokenLink(t, from, link[1]); wrong != "" {
 				t.Errorf("%s: %s %s", from, link[1], wrong)
 			}

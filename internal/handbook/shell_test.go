@@ -44,7 +44,7 @@ func run(t *testing.T, script, folder string, env []string) (output string, stat
 	handbook := inProject("internal", "handbook", "testdata")
 	command := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-c",
 		`set -eu; . "$HANDBOOK/functions.sh"; . "$0"`, file)
-	command.Dir, command.Env = folder, append(env, "HANDBOOK="+handbook)
+	command.Dir, command.Env = folder, slices.Concat(env, []string{"HANDBOOK=" + handbook})
 	command.Stdout, command.Stderr = &printed, &printed
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 10 * time.Second

@@ -62,7 +62,7 @@ func run(ctx context.Context, target string) (err error) {
 	if err := copyFolder(project, root, images); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(target); err != nil {
+	if err := os.RemoveAll(target); err != nil { //nolint:gosec // the caller chooses the folder
 		return err
 	}
 	return os.CopyFS(target, os.DirFS(generated))
