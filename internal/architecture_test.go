@@ -74,6 +74,9 @@ func importTable(t *testing.T) map[string][]string {
 	return table
 }
 
+// domain are the packages that do not depend on Terraform.
+var domain = []string{"fleet", "market", "lifecycle", "spending", "cost", "unmanaged", "rental"}
+
 // A package of the binary imports only what its row in README.md allows, backoff, and packages below its folder.
 func TestImports_AsInReadme(t *testing.T) {
 	table := importTable(t)
@@ -97,6 +100,10 @@ func TestImports_AsInReadme(t *testing.T) {
 		if allowed == nil {
 			t.Errorf("%s is in the binary and has no row in internal/README.md", name)
 		}
+		onTerraform := func(dependency string) bool { return strings.Contains(dependency, "terraform-plugin") }
+		if slices.Contains(domain, name) && slices.ContainsFunc(each.Deps, onTerraform) {
+			t.Errorf("%s depends on Terraform", name)
+		}
 		for _, imported := range each.Imports {
 			inner := folder(imported)
 			sibling := strings.HasPrefix(name, "service/") && strings.HasPrefix(inner, "service/")
@@ -110,26 +117,6 @@ func TestImports_AsInReadme(t *testing.T) {
 		if !seen[pattern] {
 			t.Errorf("internal/README.md has a row for %s, which is not in the binary", pattern)
 		}
-	}
-}
-
-// The domain packages are about instances and requests, and do not depend on Terraform.
-func TestImports_DomainPackages(t *testing.T) {
-	domain := []string{"fleet", "market", "lifecycle", "spending", "cost", "unmanaged", "rental"}
-	found := 0
-	for _, each := range shippedPackages(t) {
-		if !slices.Contains(domain, folder(each.ImportPath)) {
-			continue
-		}
-		found++
-		for _, dependency := range each.Deps {
-			if strings.Contains(dependency, "terraform-plugin") {
-				t.Errorf("%s depends on %s", each.ImportPath, dependency)
-			}
-		}
-	}
-	if found != len(domain) {
-		t.Errorf("found %d packages, want %d", found, len(domain))
 	}
 }
 

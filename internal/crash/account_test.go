@@ -4,6 +4,7 @@ package crash
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -68,15 +69,7 @@ func saved(w *acctest.Workspace, resourceType string) (all []object) {
 
 // without returns the objects whose ids are not among the others.
 func without(objects, others []object) []object {
-	known := map[string]bool{}
-	for _, other := range others {
-		known[other.ID] = true
-	}
-	var left []object
-	for _, one := range objects {
-		if !known[one.ID] {
-			left = append(left, one)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(objects), func(one object) bool {
+		return slices.ContainsFunc(others, func(other object) bool { return other.ID == one.ID })
+	})
 }

@@ -19,29 +19,30 @@ const commandTimeout = 2 * time.Minute
 // cell is a cell of the matrix during its test.
 type cell struct {
 	*testing.T
-	table       *table
-	interceptor *interceptor
-	env         *acctest.Env
-	workspace   *acctest.Workspace
-	before      account
-	flags       []string // of the plans and applies after the broken one
-	keeps       bool     // the broken apply keeps the running members of a fleet
-	abandoned   []object // servers that a killed creation without a chosen key has rented
-	exitCode    int      // of the broken apply
-	log         []string // the output of every command
-	counts      counts
+	table     *table
+	breaker   *breaker
+	env       *acctest.Env
+	workspace *acctest.Workspace
+	before    account
+	flags     []string // of the plans and applies after the broken one
+	keeps     bool     // the broken apply keeps the running members of a fleet
+	abandoned []object // servers that a killed creation without a chosen key has rented
+	exitCode  int      // of the broken apply
+	log       []string // the output of every command
 }
 
 // newCell starts a service and creates a workspace.
-func newCell(t *testing.T, tb *table, i *interceptor) *cell {
+func newCell(t *testing.T, tb *table, b *breaker) *cell {
 	t.Helper()
-	c := &cell{T: t, table: tb, interceptor: i, counts: counts{}}
+	b.started = make(chan struct{})
+	c := &cell{T: t, table: tb, breaker: b}
 	// Each cell has exactly one failure. With these quirks, it would be unclear which failure lost something.
-	c.env = acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(i.intercept)),
+	c.env = acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(b.secrets.Intercept)),
+		acctest.Intercept(acctest.AnyRequest.Do(b.intercept)),
 		acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	// GOGC=400 saves a quarter of the CPU time.
 	c.workspace = c.env.Workspace(tb.config(), append(acctest.Traced(), "GOGC=400")...)
-	i.workspace = c.workspace
+	b.workspace = c.workspace
 	c.before = readAccount(c.env)
 	return c
 }
@@ -50,24 +51,25 @@ func newCell(t *testing.T, tb *table, i *interceptor) *cell {
 func (c *cell) test() {
 	c.Cleanup(c.explain)
 	c.breakApply()
-	if !c.interceptor.triggered {
+	if !c.breaker.triggered() {
 		if c.exitCode != 0 {
 			c.Errorf("an apply without a failure ended with exit code %d", c.exitCode)
 		}
 		return
 	}
-	if c.interceptor.err != nil {
-		c.Fatal(c.interceptor.err)
+	c.table.count("cells", 1)
+	if c.breaker.err != nil {
+		c.Fatal(c.breaker.err)
 	}
-	if c.interceptor.failure.kills {
-		c.counts["kills"] = 1
-		if c.interceptor.killed == 0 {
+	if c.breaker.failure.kills {
+		c.table.count("kills", 1)
+		if c.breaker.killed == 0 {
 			c.Fatal("there was no provider to kill")
 		}
 	}
 	c.table.check(c)
 	c.plan(0) // no changes
-	c.interceptor.secrets.Check(c, map[string]string{"output": strings.Join(c.log, "\n"), "log": c.workspace.Trace()})
+	c.breaker.secrets.Check(c, map[string]string{"output": strings.Join(c.log, "\n"), "log": c.workspace.Trace()})
 }
 
 // breakApply prepares the apply and runs it with the failure. It returns when all processes have ended, including a
@@ -78,13 +80,14 @@ func (c *cell) breakApply() {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), commandTimeout)
 	defer cancel()
-	c.interceptor.setActive(true)
+	c.breaker.setActive(true)
 	run := c.workspace.Start(ctx, append([]string{"apply", "-auto-approve", "-no-color"}, c.table.flags...)...)
-	c.interceptor.setRun(run)
+	c.breaker.run = run
+	close(c.breaker.started)
 	var output string
 	output, c.exitCode = run.Wait()
 	c.env.WaitForService()
-	c.interceptor.setActive(false)
+	c.breaker.setActive(false)
 	c.logOutput("broken apply", output, c.exitCode)
 	c.restoreTruncatedState()
 	if ctx.Err() != nil {
@@ -99,7 +102,7 @@ func (c *cell) restoreTruncatedState() {
 	if !c.workspace.RestoreTruncatedState() {
 		return
 	}
-	c.counts["truncated states"] = 1
+	c.table.count("truncated states", 1)
 	c.logOutput("the truncated state was renamed", "", 0)
 	if c.exitCode != -1 {
 		c.Error("the CLI was not killed, but left a truncated state")
@@ -140,8 +143,7 @@ func (c *cell) explain() {
 	if !c.Failed() {
 		return
 	}
-	c.Logf("request %d of the apply: %s", c.interceptor.number, c.interceptor.target())
-	c.Logf("requests: %s", strings.Join(c.interceptor.requests, ", "))
+	c.Logf("request %d of the apply in %s", c.breaker.at, strings.Join(c.breaker.requests, ", "))
 	c.Logf("%s", strings.Join(c.log, "\n"))
 	cli := "terraform"
 	if os.Getenv("TF_ACC_PROVIDER_HOST") != "" {

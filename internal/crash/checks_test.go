@@ -14,11 +14,10 @@ import (
 // servers were created from it, and another one is a difference.
 func checkReapply(c *cell) {
 	if template := c.templateImport(readAccount(c.env)); template != "" {
-		c.counts["imported templates"]++
 		c.workspace.Configure(c.table.config() + template)
 	}
 	output := c.apply()
-	c.counts["recovered"] = strings.Count(output, "Recovered instance")
+	c.table.count("recovered", strings.Count(output, "Recovered instance"))
 	c.checkServers()
 }
 
@@ -27,10 +26,9 @@ func checkReapply(c *cell) {
 func checkImport(c *cell) {
 	lost := without(readAccount(c.env).live, saved(c.workspace, "gpurent_instance"))
 	if len(lost) > 0 {
-		if !c.interceptor.failure.kills {
+		if !c.breaker.failure.kills {
 			c.Errorf("servers %v are not in the state", lost)
 		}
-		c.counts["imported"] = len(lost)
 		c.addImports(lost)
 	}
 	c.apply()
@@ -41,11 +39,7 @@ func checkImport(c *cell) {
 // template too, because another template would replace the server.
 func (c *cell) addImports(lost []object) {
 	plan := acctest.Words(c.command(0, "plan"))
-	template := c.templateImport(readAccount(c.env))
-	config := c.table.config() + template
-	if template != "" {
-		c.counts["imported templates"]++
-	}
+	config := c.table.config() + c.templateImport(readAccount(c.env))
 	for _, server := range lost {
 		config += importBlock(addresses[server.Name], server.ID)
 		if !regexp.MustCompile(`import \{ to = \S+ id = "` + server.ID + `" \}`).MatchString(plan) {
@@ -86,7 +80,6 @@ func (c *cell) checkServers() {
 	}
 	for name := range addresses {
 		if rented[name] != 1 {
-			c.counts["rented twice"] += max(rented[name]-1, 0)
 			c.Errorf("server %s was rented %d times", name, rented[name])
 		}
 	}
@@ -95,7 +88,6 @@ func (c *cell) checkServers() {
 			len(now.all), len(now.live), len(state), len(addresses))
 	}
 	orphans, missing := without(now.live, state), without(state, now.live)
-	c.counts["orphaned"] += len(orphans)
 	if len(orphans)+len(missing) > 0 {
 		c.Errorf("in the API but not in the state: %v; in the state but not in the API: %v", orphans, missing)
 	}
@@ -118,8 +110,7 @@ func (c *cell) checkCreated(resourceType string, before, now []object) (leftOver
 		c.Errorf("%s: the state has %v, and new in the account are %v", resourceType, state, created)
 	}
 	leftOver = without(created, state)
-	c.counts["left over"] += len(leftOver)
-	if len(leftOver) > 1 || len(leftOver) > 0 && !c.interceptor.failure.orphans {
+	if len(leftOver) > 1 || len(leftOver) > 0 && !c.breaker.failure.orphans {
 		c.Errorf("%s: %v are not in the state", resourceType, leftOver)
 	}
 	return leftOver
@@ -134,14 +125,14 @@ func checkManagedKey(c *cell) {
 // checkEphemeralKey is the check for an ephemeral API key: it is revoked at the end of the command, except if the
 // provider was killed. Then it expires.
 func checkEphemeralKey(c *cell) {
-	c.counts["open API keys"] = c.checkOpenKeys(c.before.apiKeys, c.interceptor.failure.maxOpenKeys)
+	c.checkOpenKeys(c.before.apiKeys, c.breaker.failure.maxOpenKeys)
 	open := readAccount(c.env).apiKeys
 	checkReapply(c)
 	c.checkOpenKeys(open, 0)
 }
 
-// checkOpenKeys returns the number of keys that are not among the known ones, and revokes them.
-func (c *cell) checkOpenKeys(known []object, most int) int {
+// checkOpenKeys expects a limited number of keys that are not among the known ones, and revokes them.
+func (c *cell) checkOpenKeys(known []object, most int) {
 	c.Helper()
 	left := without(readAccount(c.env).apiKeys, known)
 	if len(left) > most {
@@ -153,7 +144,6 @@ func (c *cell) checkOpenKeys(known []object, most int) int {
 		}
 	}
 	c.revoke(left)
-	return len(left)
 }
 
 // revoke revokes keys that a killed provider did not revoke, as a user would.

@@ -3,5 +3,5 @@
 //
 // Its tests run the provider's program with a real CLI and break an apply at each of its requests. A cell of the matrix
 // is a failure, such as a killed provider before the API has processed the request, and the number of the request. By
-// default the tests run a sample of the cells; -crash.requests=1 -crash.failures=1 runs all.
+// default the tests run one cell of some tables; -crash.every=1 runs all cells of all tables.
 package crash

@@ -3,17 +3,23 @@
 package crash
 
 import (
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// failure is an event at a request.
+// failure is an event at a request, before or after the service has processed the request.
 type failure struct {
 	name string
-	act  func(*exchange)
+	// act happens at the request; nil for nothing.
+	act   func(*breaker, *http.Request) error
+	after bool
+	// respond responds in place of the service; nil for the response of the service.
+	respond acctest.Interceptor
 	// orphans is set if the client cannot know whether the API has created something. A created API key, SSH key or
 	// template, which have no idempotency key, can then be left over.
 	orphans bool
@@ -28,83 +34,97 @@ type failure struct {
 // requestTimeout is the request timeout in the configurations.
 const requestTimeout = 2 * time.Second
 
-// interruptions end the apply, before or after the service has processed the request. A provider whose CLI was killed
-// runs on for a while, but no CLI saves its results.
+// interruptions end the apply. A provider whose CLI was killed runs on for a while, but no CLI saves its results.
 var interruptions = slices.Concat(
-	killed("provider-killed", (*acctest.Run).KillProvider),
-	killed("all-killed", (*acctest.Run).KillAll),
-	[]failure{
-		{name: "cli-killed/before", orphans: true, kills: true, act: func(x *exchange) {
-			x.withRun((*acctest.Run).KillCLI)
-			x.respond(x.process())
-		}},
-		{name: "cli-killed/after", orphans: true, kills: true, act: func(x *exchange) {
-			response := x.process()
-			x.withRun((*acctest.Run).KillCLI)
-			x.respond(response)
-		}},
-		{name: "interrupted/before", act: func(x *exchange) {
-			x.stop((*acctest.Run).Interrupt)
-			x.respond(x.process())
-		}},
-		stopped("interrupted/after", (*acctest.Run).Interrupt),
-		stopped("terminated/after", (*acctest.Run).Terminate),
-	},
+	twice(failure{
+		name: "provider-killed", act: kill((*acctest.Run).KillProvider), respond: cut, orphans: true, kills: true,
+		maxOpenKeys: 1,
+	}),
+	twice(failure{
+		name: "all-killed", act: kill((*acctest.Run).KillAll), respond: cut, orphans: true, kills: true, maxOpenKeys: 1,
+	}),
+	twice(failure{name: "cli-killed", act: kill((*acctest.Run).KillCLI), orphans: true, kills: true}),
+	twice(failure{name: "interrupted", act: stop((*acctest.Run).Interrupt)}),
+	[]failure{{name: "terminated/after", after: true, act: stop((*acctest.Run).Terminate)}},
 )
-
-// killed returns the failures in which the provider is killed and gets no response.
-func killed(name string, processes func(*acctest.Run) (int, error)) []failure {
-	before := failure{name: name + "/before", orphans: true, kills: true, maxOpenKeys: 1, act: func(x *exchange) {
-		x.withRun(processes)
-		x.cut()
-	}}
-	after := before
-	after.name, after.act = name+"/after", func(x *exchange) {
-		x.process()
-		before.act(x)
-	}
-	return []failure{before, after}
-}
-
-// stopped returns a failure in which the CLI gets a signal.
-func stopped(name string, signal func(*acctest.Run) error) failure {
-	return failure{name: name, act: func(x *exchange) {
-		response := x.process()
-		x.stop(signal)
-		x.respond(response)
-	}}
-}
 
 // faults are errors of the service and the network; the apply continues.
 var faults = slices.Concat(
-	fault("500", func(x *exchange) { x.fail(http.StatusInternalServerError, "internal") }),
-	fault("503", func(x *exchange) { x.fail(http.StatusServiceUnavailable, "provider_unavailable") }),
-	fault("dropped", (*exchange).cut),
-	fault("502", func(x *exchange) {
-		x.write(http.StatusBadGateway, "text/html", "<html><body>502 Bad Gateway</body></html>")
-	}),
+	fault("500", acctest.Refuse(http.StatusInternalServerError, "internal")),
+	fault("503", acctest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")),
+	fault("502", acctest.Respond(http.StatusBadGateway, "<html><body>502 Bad Gateway</body></html>")),
+	fault("dropped", cut),
 	[]failure{
-		{name: "429/before", anyCLI: true, act: func(x *exchange) {
-			x.w.Header().Set("Retry-After", "1")
-			x.fail(http.StatusTooManyRequests, "rate_limited")
+		{name: "429/before", anyCLI: true, respond: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			w.Header().Set("Retry-After", "1")
+			acctest.Refuse(http.StatusTooManyRequests, "rate_limited")(w, r, api)
 		}},
 		// The API processes the request when the client has given up and has already sent the next one.
-		{name: "late/before", anyCLI: true, orphans: true, maxOpenKeys: 1, act: func(x *exchange) {
-			<-x.gone
-			x.waitForNextRequest()
-			x.process()
-			x.cut()
-		}},
+		{
+			name: "late/before", anyCLI: true, orphans: true, maxOpenKeys: 1, act: waitForNextRequest,
+			respond: acctest.LoseResponse,
+		},
 	},
 )
 
-// fault returns a response in place of the service's, before and after the service has processed the request.
-func fault(name string, respond func(*exchange)) []failure {
-	return []failure{
-		{name: name + "/before", anyCLI: true, act: respond},
-		{name: name + "/after", anyCLI: true, orphans: true, maxOpenKeys: 1, act: func(x *exchange) {
-			x.process()
-			respond(x)
-		}},
+// twice returns a failure before and after the service has processed the request.
+func twice(f failure) []failure {
+	before, after := f, f
+	before.name, after.name, after.after = f.name+"/before", f.name+"/after", true
+	return []failure{before, after}
+}
+
+// fault returns a response in place of that of the service.
+func fault(name string, respond acctest.Interceptor) []failure {
+	both := twice(failure{name: name, respond: respond, anyCLI: true})
+	both[1].orphans, both[1].maxOpenKeys = true, 1
+	return both
+}
+
+// cut closes the connection without a response.
+func cut(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+
+// kill kills processes with one of the methods of Run.
+func kill(processes func(*acctest.Run) (int, error)) func(*breaker, *http.Request) error {
+	return func(b *breaker, _ *http.Request) (err error) {
+		b.killed, err = processes(b.run)
+		return err
 	}
+}
+
+// stop sends a signal with one of the methods of Run and waits until it takes effect.
+func stop(signal func(*acctest.Run) error) func(*breaker, *http.Request) error {
+	return func(b *breaker, _ *http.Request) error {
+		if err := signal(b.run); err != nil {
+			return err
+		}
+		return poll("the CLI to stop", func() bool { return !b.run.Running() || b.isStopping() })
+	}
+}
+
+// isStopping reports whether the CLI has received a signal. During the apply it then calls StopProvider. During the
+// plan of an apply it only ends after the plan.
+func (b *breaker) isStopping() bool {
+	output := b.run.Output()
+	isPlanned := strings.Contains(output, "\nPlan: ")
+	isStopped := strings.Contains(b.workspace.Read("trace.log"), "tf_rpc=StopProvider")
+	return strings.Contains(output, "Interrupt received") && (isStopped || !isPlanned)
+}
+
+// waitForNextRequest waits until the client has given up and sends another request to the same path, or the command
+// ends.
+func waitForNextRequest(b *breaker, r *http.Request) error {
+	<-r.Context().Done()
+	return poll("the next request", func() bool { return !b.run.Running() || b.sawAfter(r) })
+}
+
+// poll waits for a condition.
+func poll(what string, condition func() bool) error {
+	const interval = 20 * time.Millisecond
+	for deadline := time.Now().Add(commandTimeout); !condition(); time.Sleep(interval) {
+		if time.Now().After(deadline) {
+			return errors.New("timeout while waiting for " + what)
+		}
+	}
+	return nil
 }

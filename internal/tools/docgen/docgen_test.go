@@ -1,31 +1,55 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-func TestCompare(t *testing.T) {
-	committed, fresh := t.TempDir(), t.TempDir()
-	write := func(folder, content string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, "index.md"), []byte(content), fileMode); err != nil {
-			t.Fatal(err)
+// The schema is the one that the CLI prints, for the kinds of types that the CLI supports.
+func TestAccDocgen_schemaEqualsThatOfCLI(t *testing.T) {
+	ours, err := schemaFile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := func(text string) (schema map[string]any) {
+		var file struct {
+			Schemas map[string]map[string]any `json:"provider_schemas"`
+		}
+		if err := json.Unmarshal([]byte(text), &file); err != nil || len(file.Schemas) != 1 {
+			t.Fatalf("%d providers, %v", len(file.Schemas), err)
+		}
+		for _, schema = range file.Schemas {
+			removeEmpty(schema)
+		}
+		return schema
+	}
+	got := schemas(string(ours))
+	for part, want := range schemas(acctest.Start(t).Workspace("").Run("providers", "schema", "-json")) {
+		if diff := cmp.Diff(want, got[part]); diff != "" {
+			t.Errorf("%s:\n%s", part, diff)
 		}
 	}
-	write(committed, "old\n")
-	write(fresh, "new\n")
-	if err := compare(t.Context(), committed, fresh); err == nil || !strings.Contains(err.Error(), "+new") {
-		t.Errorf("%v, want the difference", err)
-	}
-	write(committed, "new\n")
-	if err := compare(t.Context(), committed, fresh); err != nil {
-		t.Error("current documents:", err)
-	}
-	if err := compare(t.Context(), filepath.Join(committed, "missing"), fresh); err == nil {
-		t.Error("no error without documents")
+}
+
+// removeEmpty removes false, zero and empty values, which the CLI omits from most objects.
+func removeEmpty(value any) (empty bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(value, func(_ string, field any) bool { return removeEmpty(field) })
+		return len(value) == 0
+	case []any:
+		for _, one := range value {
+			removeEmpty(one)
+		}
+		return len(value) == 0
+	default:
+		return value == nil || value == false || value == "" || value == float64(0)
 	}
 }
 

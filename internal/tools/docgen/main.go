@@ -1,14 +1,13 @@
-// Command docgen writes docs/ from the provider's schema, templates/ and examples/. With -check it writes nothing, and
-// fails with the difference if docs/ is not current.
+// Command docgen writes the documents into a folder, from the provider's schema, templates/ and examples/.
 //
-// It reads the schema from the provider in this process and needs no Terraform or OpenTofu.
+//	docgen FOLDER
+//
+// tfplugindocs generates the pages. It reads the schema of the provider in this process, and needs no CLI.
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,19 +27,15 @@ const (
 	shortName = "gpurent"
 	// toolModule requires a version of the generator.
 	toolModule = "internal/tools/docs/go.mod"
-	docs       = "docs"
-	images     = "images"
 	fileMode   = 0o600
 )
 
-// sources are the folders that the generator reads.
-var sources = []string{"examples", "templates"}
-
 func main() {
-	check := flag.Bool("check", false, "fail with the difference if docs/ is not current, and write nothing")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *check)
+	err := errors.New("usage: docgen FOLDER")
+	if len(os.Args) == 2 {
+		err = run(ctx, os.Args[1])
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docgen:", err)
@@ -48,56 +43,56 @@ func main() {
 	}
 }
 
-// run generates in a temporary copy, so that a failure does not change docs/.
-func run(ctx context.Context, check bool) (err error) {
+// run generates in a temporary copy, so that a failure does not change the target.
+func run(ctx context.Context, target string) (err error) {
 	root, err := clis.Root(ctx)
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "gpurent-docs-")
+	project, err := os.MkdirTemp("", "gpurent-docs-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	fresh, err := generate(ctx, root, folder)
-	if err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(project)) }()
+	if err := generate(ctx, root, project); err != nil {
 		return err
 	}
-	committed := filepath.Join(root, docs)
-	if check {
-		return compare(ctx, committed, fresh)
-	}
-	if err := os.RemoveAll(committed); err != nil {
+	// The pictures are not generated here: see make images.
+	generated, images := filepath.Join(project, "docs"), filepath.Join("docs", "images")
+	if err := copyFolder(project, root, images); err != nil {
 		return err
 	}
-	return os.CopyFS(committed, os.DirFS(fresh))
+	if err := os.RemoveAll(target); err != nil { //nolint:gosec // the caller chooses the folder
+		return err
+	}
+	return os.CopyFS(target, os.DirFS(generated))
 }
 
-// generate generates the documents and returns their folder, which is below the given folder.
-func generate(ctx context.Context, root, folder string) (string, error) {
-	schema, err := writeSchema(ctx, folder)
+// generate generates the pages into the folder docs of a project.
+func generate(ctx context.Context, root, project string) error {
+	schema, err := schemaFile(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	project := filepath.Join(folder, "project")
-	for _, name := range sources {
-		if err := os.CopyFS(filepath.Join(project, name), os.DirFS(filepath.Join(root, name))); err != nil {
-			return "", err
-		}
+	file := filepath.Join(project, "schema.json")
+	err = errors.Join(os.WriteFile(file, schema, fileMode),
+		copyFolder(project, root, "examples"), copyFolder(project, root, "templates"))
+	if err != nil {
+		return err
 	}
 	//nolint:gosec // constants and own paths
 	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+toolModule, "tfplugindocs", "generate",
-		"--provider-dir="+project, "--provider-name="+shortName, "--providers-schema="+schema)
+		"--provider-dir="+project, "--provider-name="+shortName, "--providers-schema="+file)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("tfplugindocs: %w\n%s", err, output)
+		return fmt.Errorf("tfplugindocs: %w\n%s", err, output)
 	}
-	fresh := filepath.Join(project, docs)
-	if err := tidy(fresh); err != nil {
-		return "", err
-	}
-	// The pictures are not generated here: see make images.
-	return fresh, os.CopyFS(filepath.Join(fresh, images), os.DirFS(filepath.Join(root, docs, images)))
+	return tidy(filepath.Join(project, "docs"))
+}
+
+// copyFolder copies a folder of the repository.
+func copyFolder(to, from, name string) error {
+	return os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name)))
 }
 
 var (
@@ -152,25 +147,4 @@ func withoutRepeats(page string) string {
 		end = begin[0]
 	}
 	return page
-}
-
-// compare returns an error with the difference between the committed and the fresh documents.
-func compare(ctx context.Context, committed, fresh string) error {
-	if _, err := os.Stat(committed); err != nil {
-		return fmt.Errorf("%s does not exist: run make docs", docs)
-	}
-	var difference bytes.Buffer
-	//nolint:gosec // constants and own paths
-	cmd := exec.CommandContext(ctx, "git", "diff", "--no-index", "--no-color", "--", committed, fresh)
-	cmd.Stdout, cmd.Stderr = &difference, os.Stderr
-	err := cmd.Run()
-	if err == nil {
-		_, err = fmt.Fprintln(os.Stdout, docs+"/ is current.")
-		return err
-	}
-	// git diff ends with 1 for a difference, and with a higher code for an error.
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		return fmt.Errorf("%s is not current: run make docs and commit the result\n%s", docs, difference.Bytes())
-	}
-	return err
 }

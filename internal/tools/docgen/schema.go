@@ -5,58 +5,115 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// formatVersion is the version of the output of "terraform providers schema -json".
-const formatVersion = "1.0"
+// object is an object of JSON.
+type object = map[string]any
 
-// writeSchema writes the provider's schema to a file in the folder, in the format of the CLI, and returns the file.
-func writeSchema(ctx context.Context, folder string) (string, error) {
+// schemaFile returns the output of "terraform providers schema -json" for the provider in this process, under the name
+// with which the generator finds it. An old CLI would omit the kinds of types that it does not support.
+func schemaFile(ctx context.Context) ([]byte, error) {
 	schema, err := providerSchema(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	providers := map[string]providerJSON{shortName: schema}
-	content, err := json.Marshal(document{FormatVersion: formatVersion, Providers: providers})
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(folder, "schema.json")
-	return file, os.WriteFile(file, content, fileMode)
+	return json.Marshal(object{"format_version": "1.0", "provider_schemas": object{shortName: schema}})
 }
 
-// providerSchema returns the schema of all kinds of types from the provider in this process. An old CLI omits the kinds
-// that it does not support.
-func providerSchema(ctx context.Context) (providerJSON, error) {
+// providerSchema returns the schemas of the provider as the CLI prints them, with empty values, which the CLI omits.
+func providerSchema(ctx context.Context) (object, error) {
 	server, err := provider.Server("docs")()
 	if err != nil {
-		return providerJSON{}, err
+		return nil, err
 	}
 	types, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
-		return providerJSON{}, err
+		return nil, err
 	}
 	identities, err := server.GetResourceIdentitySchemas(ctx, &tfprotov6.GetResourceIdentitySchemasRequest{})
 	if err != nil {
-		return providerJSON{}, err
+		return nil, err
 	}
-	if err := diagnosticsError(append(types.Diagnostics, identities.Diagnostics...)); err != nil {
-		return providerJSON{}, err
+	for _, d := range append(types.Diagnostics, identities.Diagnostics...) {
+		err = errors.Join(err, fmt.Errorf("%s: %s", d.Summary, d.Detail))
 	}
-	return fromProvider(types, identities), nil
+	return object{
+		"provider":                   fromSchema(types.Provider),
+		"resource_schemas":           each(types.ResourceSchemas, fromSchema),
+		"data_source_schemas":        each(types.DataSourceSchemas, fromSchema),
+		"ephemeral_resource_schemas": each(types.EphemeralResourceSchemas, fromSchema),
+		"list_resource_schemas":      each(types.ListResourceSchemas, fromSchema),
+		"action_schemas":             each(types.ActionSchemas, fromAction),
+		"functions":                  each(types.Functions, fromFunction),
+		"resource_identity_schemas":  each(identities.IdentitySchemas, fromIdentity),
+	}, err
 }
 
-// diagnosticsError returns an error for all errors and warnings: a valid schema has neither.
-func diagnosticsError(diagnostics []*tfprotov6.Diagnostic) error {
-	var all []error
-	for _, d := range diagnostics {
-		all = append(all, fmt.Errorf("%s: %s", d.Summary, d.Detail))
+// each converts the values of a map.
+func each[T any](all map[string]T, convert func(T) any) object {
+	converted := object{}
+	for name, one := range all {
+		converted[name] = convert(one)
 	}
-	return errors.Join(all...)
+	return converted
 }
+
+func fromSchema(s *tfprotov6.Schema) any {
+	return object{"version": s.Version, "block": object{
+		"attributes":       fromAttributes(s.Block.Attributes),
+		"description":      s.Block.Description,
+		"description_kind": lower(s.Block.DescriptionKind),
+	}}
+}
+
+func fromAction(s *tfprotov6.ActionSchema) any { return fromSchema(s.Schema) }
+
+func fromAttributes(all []*tfprotov6.SchemaAttribute) object {
+	converted := object{}
+	for _, a := range all {
+		attribute := object{
+			"description": a.Description, "description_kind": lower(a.DescriptionKind),
+			"required": a.Required, "optional": a.Optional, "computed": a.Computed, "sensitive": a.Sensitive,
+		}
+		if a.NestedType == nil {
+			attribute["type"] = a.Type
+		} else {
+			attribute["nested_type"] = object{
+				"attributes": fromAttributes(a.NestedType.Attributes), "nesting_mode": lower(a.NestedType.Nesting),
+			}
+		}
+		converted[a.Name] = attribute
+	}
+	return converted
+}
+
+func fromIdentity(s *tfprotov6.ResourceIdentitySchema) any {
+	attributes := object{}
+	for _, a := range s.IdentityAttributes {
+		attributes[a.Name] = object{
+			"type": a.Type, "description": a.Description,
+			"required_for_import": a.RequiredForImport, "optional_for_import": a.OptionalForImport,
+		}
+	}
+	return object{"version": s.Version, "attributes": attributes}
+}
+
+func fromFunction(f *tfprotov6.Function) any {
+	var parameters []object
+	for _, p := range f.Parameters {
+		parameters = append(parameters, object{
+			"name": p.Name, "description": p.Description, "is_nullable": p.AllowNullValue, "type": p.Type,
+		})
+	}
+	return object{
+		"description": f.Description, "summary": f.Summary, "return_type": f.Return.Type, "parameters": parameters,
+	}
+}
+
+// lower returns the JSON name of a mode or kind, which the protocol writes in capitals.
+func lower(name fmt.Stringer) string { return strings.ToLower(name.String()) }

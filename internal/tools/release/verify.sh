@@ -48,6 +48,7 @@ for platform in "${platforms[@]}"; do
     grep -qxF "$archive.spdx.json" <<<"$listed" || fail "$archive has no SPDX file"
   fi
   unzip -p "$archive" "$file" >"$program"
+  [[ $platform != linux_amd64 ]] || (($(wc -c <"$program") <= 25000000)) || fail "$archive: $file has more than 25 MB"
   built=$(go version -m "$program")
   settings=("-trimpath=true" "-tags=grpcnotrace" "-buildmode=exe" "CGO_ENABLED=0" "GOOS=${platform%_*}"
     "GOARCH=${platform#*_}" "vcs.revision=$commit" "vcs.modified=false")

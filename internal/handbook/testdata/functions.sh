@@ -1,4 +1,4 @@
-# Functions for the hidden commands of the guides, <!-- run COMMAND --> in the templates.
+# Functions for the hidden commands of the pages, and for stories.
 
 # api PATH [ARGUMENT...]: a request to the API, with arguments for curl.
 api() {
@@ -30,6 +30,30 @@ shows() {
   text=$1
   shift
   "$TF" "$@" -no-color | grep -F -e "$text"
+}
+
+# step NAME: the commands of a step of the example's workflow.
+step() { bash -e -o pipefail "$STEPS/$1" </dev/null; }
+
+# instance NAME PATH: an attribute of a gpurent_instance in the state, as a path of jq.
+instance() {
+  jq -r --arg name "$1" '.resources[] | select(.type == "gpurent_instance").instances[].attributes |
+    select(.name == $name) | '"$2" terraform.tfstate
+}
+
+# member FLEET-SLOT PATH: an attribute of a member of a fleet in the state.
+member() {
+  jq -r --arg name "${1%-*}" --arg slot "${1##*-}" '.resources[] | select(.type == "gpurent_fleet").instances[].attributes |
+    select(.name == $name).instances[$slot] | '"$2" terraform.tfstate
+}
+
+# prints FILE TEXT...: the output of a CLI in a file has these texts, with other spaces and the bars of messages.
+prints() {
+  output=$(sed 's/│//g; s/╷//g; s/╵//g; s/ / /g' "$1" | tr -s ' \n' ' ')
+  shift
+  for text in "$@"; do
+    case $output in *"$text"*) ;; *) echo "no '$text' in: $output" >&2 && return 1 ;; esac
+  done
 }
 
 # servers: the ids of the servers that are not destroyed.
