@@ -1,5 +1,25 @@
 package acctest
 
+// This file is the protocol harness: a test calls the provider as Terraform does, but in its own process and without a
+// CLI, so that a call takes milliseconds. Use it for what the provider decides: plans, diagnostics, the state and the
+// private state after each call, runs that share a process or an account. Use Env.Workspace for what a CLI decides:
+// the order of resources, taints, deposed objects, the state file.
+//
+//	env := acctest.Start(t)                           // the simulator, with faults, quirks and rules of a Proxy
+//	p := acctest.Configured(t, env.Arguments())       // a provider process with its provider block
+//	created, diags := p.Create("gpurent_ssh_key", map[string]any{"public_key": key})
+//	p = acctest.Configured(t, env.Arguments())        // the next run is another process
+//	refreshed, diags := p.Refresh(created)            // an Object: state and private state
+//	plan, diags := p.Plan(refreshed, configuration)   // the planned object, and what forces a replacement
+//	updated, diags := p.Apply(plan)
+//	text, diags := p.Data("gpurent_ssh_keys", nil)    // the state of a data source
+//	gone, diags := p.Destroy(updated)                 // its state is null
+//
+// Arguments are Go values: string, bool, int64, []any for sets and lists, map[string]any for maps and objects, nil for
+// null, and tftypes.UnknownValue. Missing attributes are null. Errors of the protocol fail the test; diagnostics are
+// returned, and Texts joins them. Plugin embeds the server, for calls without a method here (Pack encodes a value), and
+// the schemas of all types, for tests that hold for every type. TestPlugin_LifeOfAnObject is an example.
+
 import (
 	"testing"
 
@@ -121,6 +141,19 @@ type Plan struct {
 	Replaces       []string // the attributes that force a replacement
 }
 
+// Arguments returns those of a provider block for the simulator, which polls without a pause.
+func (e *Env) Arguments() map[string]any {
+	return map[string]any{"base_url": e.BaseURL, "api_key": e.APIKey, "poll_interval": "1ms"}
+}
+
+// Texts returns the summaries and details of diagnostics; empty without any.
+func Texts(diags []*tfprotov6.Diagnostic) (texts string) {
+	for _, d := range diags {
+		texts += d.Summary + ": " + d.Detail + "\n"
+	}
+	return texts
+}
+
 // None returns an object that does not exist.
 func (p Plugin) None(resourceType string) Object {
 	return Object{Type: resourceType, State: p.Value(resourceType, nil)}
@@ -190,6 +223,13 @@ func (p Plugin) Apply(plan Plan) (Object, []*tfprotov6.Diagnostic) {
 	return p.Object(plan.Prior.Type, resp.NewState, resp.Private), resp.Diagnostics
 }
 
+// Create plans an object and applies the plan.
+func (p Plugin) Create(resourceType string, arguments map[string]any) (Object, []*tfprotov6.Diagnostic) {
+	p.Helper()
+	plan, _ := p.Plan(p.None(resourceType), arguments)
+	return p.Apply(plan)
+}
+
 // Destroy destroys an object without a plan.
 func (p Plugin) Destroy(o Object) (Object, []*tfprotov6.Diagnostic) {
 	p.Helper()
@@ -222,4 +262,24 @@ func (p Plugin) Import(resourceType, id string) (Object, []*tfprotov6.Diagnostic
 	}
 	imported := resp.ImportedResources[0]
 	return p.Refresh(p.Object(resourceType, imported.State, imported.Private))
+}
+
+// Data reads a data source and returns its state as text, which is empty if it has none.
+func (p Plugin) Data(dataSource string, arguments map[string]any) (state string, diags []*tfprotov6.Diagnostic) {
+	p.Helper()
+	typ := p.DataSourceSchemas[dataSource].ValueType()
+	resp, err := p.ReadDataSource(p.Context(), &tfprotov6.ReadDataSourceRequest{
+		TypeName: dataSource, Config: Pack(p, Value(typ, arguments)),
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	if resp.State == nil {
+		return "", resp.Diagnostics
+	}
+	value, err := resp.State.Unmarshal(typ)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return value.String(), resp.Diagnostics
 }
