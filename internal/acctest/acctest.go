@@ -137,9 +137,10 @@ func (e *Env) Read(path string) string {
 
 // CountRequests returns the number of requests with a method for a path, relative to the base URL, and the paths below
 // it.
-func (e *Env) CountRequests(method, path string) int {
-	n := 0
-	for _, r := range e.Requests() {
+func (e *Env) CountRequests(method, path string) int { return countRequests(e.Simulator, method, path) }
+
+func countRequests(service *simulator.Simulator, method, path string) (n int) {
+	for _, r := range service.Requests() {
 		if r.Method == method && (r.Path == path || strings.HasPrefix(r.Path, path+"/")) {
 			n++
 		}
