@@ -2,11 +2,8 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,61 +13,50 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// transport is a service.
-type transport func(*http.Request) (*http.Response, error)
+type responses = []rentaltest.Response
 
-func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// responses are the responses to successive create requests. The last one is for all later requests.
-type responses []transport
-
-// service returns the responses, and the offer for reads; without one it is not available.
-func (r responses) service(offer string) transport {
-	var asked atomic.Int64
-	return func(req *http.Request) (*http.Response, error) {
-		switch {
-		case req.Method == http.MethodPost:
-			return r[min(int(asked.Add(1)), len(r))-1](req)
-		case offer == "":
-			return refuses(http.StatusServiceUnavailable)(req)
-		}
-		return rentaltest.JSONResponse(req, http.StatusOK, json.RawMessage(offer))
-	}
-}
-
-func refuses(status int) transport {
-	return func(req *http.Request) (*http.Response, error) {
-		return rentaltest.JSONResponse(req, status, rentaltest.Failure(status))
-	}
-}
+var (
+	refuses = rentaltest.Fail
+	cuts    = rentaltest.Response(rentaltest.Cut)
+	replays = rentaltest.Replay(rental.Instance{ID: rentaltest.ID, Status: rental.StatusRunning, Type: rental.OnDemand})
+)
 
 // foreign answers as something between the API and the client.
-func foreign(status int) transport {
-	return func(req *http.Request) (*http.Response, error) {
-		return rentaltest.JSONResponse(req, status, "<html>")
-	}
-}
-
-func replays(req *http.Request) (*http.Response, error) {
-	inst := map[string]any{"id": "ins_1", "status": "running", "type": "on_demand"}
-	resp, err := rentaltest.JSONResponse(req, http.StatusOK, inst)
-	resp.Header.Set("Idempotent-Replayed", "true")
-	return resp, err
-}
+func foreign(status int) rentaltest.Response { return rentaltest.Respond(status, "<html>") }
 
 func tooLate(req *http.Request) (*http.Response, error) {
 	<-req.Context().Done()
 	return nil, req.Context().Err()
 }
 
-func cuts(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+// withResponses runs a test in a synctest bubble, with the responses to successive create requests and a client that
+// does not repeat them. The price cap of the creation is that of the offer.
+func withResponses(t *testing.T, made responses, test func(t *testing.T, s *service, c *creation)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := rentaltest.NewAccount()
+		s.Script("POST /instances", rentaltest.InTurn(made...))
+		s.Script("GET /instances/*", replays)
+		client, err := rental.New(rental.Config{
+			BaseURL: "https://rent.example/api/v1", APIKey: rentaltest.Key, Transport: s, MaxRetries: -1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
+		manager := newManager(client)
+		manager.PollInterval = time.Second
+		test(t, s, manager.newCreation(Order{
+			Seed: FleetSeed("train/1"), Request: rental.InstanceCreate{Type: rental.OnDemand},
+			MaxPriceKopH: rentaltest.OfferKopH,
+		}))
+	})
+}
 
 // The same request is repeated until its outcome is known. A refusal decides it, unless a request whose response was
 // lost may still be carried out.
 func TestRequest(t *testing.T) {
-	wrongPair := func(req *http.Request) (*http.Response, error) {
-		return rentaltest.JSONResponse(req, http.StatusConflict, rentaltest.Failure(http.StatusPaymentRequired))
-	}
+	wrongPair := rentaltest.Respond(http.StatusConflict, rentaltest.Failure(http.StatusPaymentRequired))
 	poor, unauthorized, unavailable := refuses(402), refuses(401), refuses(503)
 	for name, test := range map[string]struct {
 		service responses
@@ -84,7 +70,6 @@ func TestRequest(t *testing.T) {
 		"502, refused, but there":             {responses{foreign(502), poor, replays}, "ins_1"},
 		"wrong pair, but there":               {responses{wrongPair, replays}, "ins_1"},
 		"foreign 404, but there":              {responses{foreign(404), replays}, "ins_1"},
-		"foreign 404 every time":              {responses{foreign(404)}, "OutcomeUnknown"},
 		"503, then the key is revoked":        {responses{unavailable, unauthorized}, "OutcomeUnknown"},
 		"cut again and again, then there":     {responses{cuts, cuts, unavailable, cuts, replays}, "ins_1"},
 		"too late, refused, but there":        {responses{tooLate, poor, replays}, "ins_1"},
@@ -95,9 +80,10 @@ func TestRequest(t *testing.T) {
 		"never a response until the deadline": {responses{cuts}, "OutcomeUnknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, c := newCreation(t, test.service.service(offerAt100), 8*rental.DefaultRequestTimeout)
-				rented, _, err := c.request(ctx, &Candidate{Offer: rental.Offer{ID: "off_1"}})
+			withResponses(t, test.service, func(t *testing.T, _ *service, c *creation) {
+				ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
+				defer cancel()
+				rented, _, err := c.request(ctx, &anOffer)
 				got := rented.ID
 				if err != nil {
 					got = codeOf(err)
@@ -120,29 +106,25 @@ func codeOf(err error) string {
 
 // A response that a repetition is not likely to improve ends the creation soon.
 func TestRequest_ForeignResponses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		service := responses{func(req *http.Request) (*http.Response, error) {
-			asked++
-			return foreign(http.StatusForbidden)(req)
-		}}
-		ctx, c := newCreation(t, service.service(offerAt100), time.Hour)
-		offer := Candidate{Offer: rental.Offer{ID: "off_1"}}
-		if _, _, err := c.request(ctx, &offer); errorName(err) != "OutcomeUnknown" || asked != maxUnreadable {
-			t.Errorf("%v after %d requests, want an unknown outcome after %d", err, asked, maxUnreadable)
-		}
-	})
+	for _, status := range []int{403, 404} {
+		withResponses(t, responses{foreign(status)}, func(t *testing.T, s *service, c *creation) {
+			_, _, err := c.request(t.Context(), &anOffer)
+			if n := len(s.Sent("POST /instances")); errorName(err) != "OutcomeUnknown" || n != maxUnreadable {
+				t.Errorf("%v after %d requests, want an unknown outcome after %d", err, n, maxUnreadable)
+			}
+		})
+	}
 }
 
 // An interruption ends a creation at once, unless a request was sent and not answered. The outcome is unknown only if a
 // response was lost.
 func TestRent_Interrupted(t *testing.T) {
-	limited := transport(func(req *http.Request) (*http.Response, error) {
+	limited := func(req *http.Request) (*http.Response, error) {
 		resp, err := refuses(http.StatusTooManyRequests)(req)
 		resp.Header.Set("Retry-After", "60")
 		return resp, err
-	})
-	slow := func(next transport) transport {
+	}
+	slow := func(next rentaltest.Response) rentaltest.Response {
 		return func(req *http.Request) (*http.Response, error) {
 			if err := backoff.Sleep(req.Context(), 15*time.Second); err != nil {
 				return nil, err
@@ -164,12 +146,11 @@ func TestRent_Interrupted(t *testing.T) {
 		"in flight, never answered": {responses{tooLate}, "OutcomeUnknown", 16 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, c := newCreation(t, test.responses.service(offerAt100), time.Hour)
+			withResponses(t, test.responses, func(t *testing.T, _ *service, c *creation) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				time.AfterFunc(interruption, interrupt)
 				began := time.Now()
-				rented, err := c.manager.Rent(ctx, c.order, offerAt("off_1", 100))
+				rented, err := c.manager.Rent(ctx, c.order, anOffer)
 				if took := time.Since(began); errorName(err) != test.want || took != test.took {
 					t.Errorf("after %s: %v", took, err)
 				}
@@ -181,61 +162,35 @@ func TestRent_Interrupted(t *testing.T) {
 	}
 }
 
-// newCreation returns the creation of an on-demand instance with a price cap of 100 kopecks per hour.
-func newCreation(
-	t *testing.T, service http.RoundTripper, timeout time.Duration,
-) (ctx context.Context, c *creation) {
-	t.Helper()
-	client, err := rental.New(rental.Config{
-		BaseURL: "https://rent.example/api/v1", APIKey: rentaltest.Key, Transport: service, MaxRetries: -1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = client.GetMe(t.Context()) //nolint:errcheck // any answer will do
-	order := Order{
-		Seed: FleetSeed("train/1"), Request: rental.InstanceCreate{Type: rental.OnDemand}, MaxPriceKopH: 100,
-	}
-	manager := newManager(client)
-	manager.PollInterval = time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
-	t.Cleanup(cancel)
-	return ctx, manager.newCreation(order)
-}
-
-const (
-	offerAt90         = `{"id":"off_1","available":true,` + offerGPU + `,"price":{"on_demand_kop_h":90,` + offerPrices
-	offerAt100        = `{"id":"off_1","available":true,` + offerGPU + `,"price":{"on_demand_kop_h":100,` + offerPrices
-	offerAt200        = `{"id":"off_1","available":true,` + offerGPU + `,"price":{"on_demand_kop_h":200,` + offerPrices
-	offerNotAvailable = `{"id":"off_1","available":false,` + offerGPU + `,"price":{"on_demand_kop_h":100,` + offerPrices
-	offerGPU          = `"gpu":{"slug":"a","name":"A","count":1,"vram_gb":8}`
-	offerPrices       = `"storage_kop_gb_month":1,"traffic_kop_gb":1}}`
-)
-
 // After a refusal the offer is read: its price may have changed, or it is the reason.
 func TestRent_Refused(t *testing.T) {
 	conflict := refuses(409)
+	at := func(kopH int64) rentaltest.Response { return rentaltest.Respond(200, rentaltest.Offer("off_1", kopH)) }
+	rented := rentaltest.Offer("off_1", 1000)
+	rented["available"] = false
 	for name, test := range map[string]struct {
-		offer      string // after the refusal
+		offer      rentaltest.Response // after the refusal
 		responses  responses
 		want       string // empty: an instance
 		afterwards Availability
 	}{
-		"the price has changed":     {offerAt90, responses{conflict, replays}, "", 0},
-		"it changes each time":      {offerAt90, responses{conflict}, "OfferRefused", Available},
-		"the price rose above":      {offerAt200, responses{conflict}, "OfferAboveCap", 0},
-		"the price is the same":     {offerAt100, responses{conflict}, "OfferRefused", Available},
-		"not available":             {offerNotAvailable, responses{conflict}, "OfferRefused", NotAvailable},
-		"not readable":              {"", responses{conflict}, "OfferRefused", AvailabilityUnknown},
-		"its disk is too small":     {offerAt100, responses{refuses(422)}, "OfferRefused", Available},
-		"a 404, but it is listed":   {offerAt90, responses{refuses(404), replays}, "OfferRefused", Available},
-		"another refusal":           {offerAt100, responses{refuses(402)}, "Error", 0},
-		"an unknown outcome, a 409": {offerAt90, responses{cuts, conflict}, "OutcomeUnknown", 0},
+		"the price has changed":     {at(900), responses{conflict, replays}, "", 0},
+		"it changes each time":      {at(900), responses{conflict}, "OfferRefused", Available},
+		"the price rose above":      {at(2000), responses{conflict}, "OfferAboveCap", 0},
+		"the price is the same":     {at(1000), responses{conflict}, "OfferRefused", Available},
+		"not available":             {rentaltest.Respond(200, rented), responses{conflict}, "OfferRefused", NotAvailable},
+		"not readable":              {refuses(503), responses{conflict}, "OfferRefused", AvailabilityUnknown},
+		"its disk is too small":     {at(1000), responses{refuses(422)}, "OfferRefused", Available},
+		"a 404, but it is listed":   {at(900), responses{refuses(404), replays}, "OfferRefused", Available},
+		"another refusal":           {at(1000), responses{refuses(402)}, "Error", 0},
+		"an unknown outcome, a 409": {at(900), responses{cuts, conflict}, "OutcomeUnknown", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, c := newCreation(t, test.responses.service(test.offer), 20*time.Second)
-				rented, err := c.manager.Rent(ctx, c.order, offerAt("off_1", 100))
+			withResponses(t, test.responses, func(t *testing.T, s *service, c *creation) {
+				s.Script("GET /offers/*", test.offer)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				rented, err := c.manager.Rent(ctx, c.order, anOffer)
 				refused, _ := errors.AsType[OfferRefused](err)
 				if errorName(err) != test.want || refused.Afterwards != test.afterwards || (rented.ID != "") != (err == nil) {
 					t.Errorf("got %q, %v", rented.ID, err)

@@ -16,6 +16,11 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
+// logs are the requests for the log of an instance, and ready is the condition that makes them.
+const logs = "GET /instances/*/logs"
+
+var ready = Conditions{LogPattern: regexp.MustCompile("^READY$")}
+
 // fakeNetwork is the network of an instance.
 type fakeNetwork struct {
 	banner string    // of the SSH server; empty for a refused connection
@@ -45,26 +50,28 @@ func (f *fakeNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: f.status, Header: header, Body: http.NoBody, Request: req}, nil
 }
 
-func withNetwork(client *rental.Client, fake *fakeNetwork) *Manager {
-	manager := newManager(client)
-	manager.network = network{fake.dial, fake}
-	return manager
+// withRunning runs a test in a synctest bubble, with an instance that runs in a network.
+func withRunning(t *testing.T, fake *fakeNetwork, test func(t *testing.T, s *service, m *Manager)) {
+	t.Helper()
+	withInstance(t, rental.OnDemand, "running", func(t *testing.T, s *service, m *Manager) {
+		is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
+		s.Inst.URLs = []rental.InstanceURL{{Label: "Jupyter", URL: new("http://203.0.113.1:8888/")}}
+		m.network = network{fake.dial, fake}
+		test(t, s, m)
+	})
 }
 
-func newRunning() *service {
-	s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-	is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
-	page := "http://203.0.113.1:8888/"
-	s.Inst.URLs = []rental.InstanceURL{{Label: "Jupyter", URL: &page}}
-	return s
+// targetOf is a running instance that meets conditions.
+func targetOf(ready Conditions) Target {
+	return Target{State: rental.DesiredRunning, OnOutbid: OutbidKeep, Ready: ready}
 }
 
 // A response that omits the web pages does not meet the condition. Without pages in the template, it does.
 func TestConverge_OmittedURLs(t *testing.T) {
 	for _, expected := range []bool{true, false} {
-		rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-			c := &converger{manager: withNetwork(client, &fakeNetwork{status: 503}), target: running(OutbidKeep)}
-			c.addresses, c.target.Ready.URLsReachable = &addresses{ssh: true, urls: expected}, true
+		withRunning(t, &fakeNetwork{status: 503}, func(t *testing.T, s *service, m *Manager) {
+			c := &converger{manager: m, target: targetOf(Conditions{URLsReachable: true})}
+			c.addresses = &addresses{ssh: true, urls: expected}
 			inst := s.Inst
 			inst.URLs, inst.Omitted.URLs = nil, true
 			if met := c.meetsConditions(t.Context(), inst); met == expected {
@@ -77,7 +84,7 @@ func TestConverge_OmittedURLs(t *testing.T) {
 // An instance is ready when it meets all conditions. The error of a timeout has the conditions that it does not meet.
 func TestConverge_Conditions(t *testing.T) {
 	const version = "SSH-2.0-x\r\n"
-	all := Conditions{SSHReachable: true, URLsReachable: true, LogPattern: regexp.MustCompile("^READY$")}
+	all := Conditions{SSHReachable: true, URLsReachable: true, LogPattern: ready.LogPattern}
 	for name, test := range map[string]struct {
 		conditions Conditions
 		banner     string
@@ -102,18 +109,16 @@ func TestConverge_Conditions(t *testing.T) {
 			conditions: all, banner: version, status: 200, log: "not READY",
 			unmet: "log_pattern", text: "none of the last 1 lines matches the pattern",
 		},
-		"line with a carriage return": {conditions: Conditions{LogPattern: all.LogPattern}, log: "READY\r"},
+		"line with a carriage return": {conditions: ready, log: "READY\r"},
 		"nothing met":                 {conditions: all, unmet: "ssh_reachable urls_reachable log_pattern"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-				s.Log = []string{test.log}
-				manager := withNetwork(client, &fakeNetwork{banner: test.banner, status: test.status})
+			fake := &fakeNetwork{banner: test.banner, status: test.status}
+			withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
+				s.Script(logs, rentaltest.Respond(200, map[string]any{"lines": []string{test.log}}))
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
-				target := running(OutbidKeep)
-				target.Ready = test.conditions
-				_, err := manager.Converge(ctx, s.Inst, target)
+				_, err := m.Converge(ctx, s.Inst, targetOf(test.conditions))
 				unmet, text := "", ""
 				notReady, _ := errors.AsType[NotReady](err)
 				for _, u := range notReady.Unmet {
@@ -130,25 +135,24 @@ func TestConverge_Conditions(t *testing.T) {
 
 // A page receives one GET request without the API key. Redirects are not followed.
 func TestCheckURLs_RequestWithoutKey(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		fake, target := &fakeNetwork{status: http.StatusFound}, running(OutbidKeep)
-		target.Ready = Conditions{URLsReachable: true}
-		if _, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target); err != nil {
+	fake := &fakeNetwork{status: http.StatusFound}
+	withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
+		if _, err := m.Converge(t.Context(), s.Inst, targetOf(Conditions{URLsReachable: true})); err != nil {
 			t.Fatal(err)
 		}
-		if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
-			t.Errorf("sent %v", fake.sent)
-		}
 	})
+	if len(fake.sent) != 1 || fake.sent[0].Method != http.MethodGet || len(fake.sent[0].Header) > 0 {
+		t.Errorf("sent %v", fake.sent)
+	}
 }
 
 // A condition that is met later ends the wait.
 func TestConverge_ConditionMetLater(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		began, target := time.Now(), running(OutbidKeep)
-		target.Ready = Conditions{SSHReachable: true}
-		fake := &fakeNetwork{banner: "SSH-2.0-x\r\n", starts: began.Add(5 * time.Minute)}
-		_, err := withNetwork(client, fake).Converge(t.Context(), s.Inst, target)
+	fake := &fakeNetwork{banner: "SSH-2.0-x\r\n"}
+	withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
+		began := time.Now()
+		fake.starts = began.Add(5 * time.Minute)
+		_, err := m.Converge(t.Context(), s.Inst, targetOf(Conditions{SSHReachable: true}))
 		if took := time.Since(began); err != nil || took < 5*time.Minute || took > 6*time.Minute {
 			t.Errorf("it took %s, %v", took, err)
 		}
@@ -157,38 +161,34 @@ func TestConverge_ConditionMetLater(t *testing.T) {
 
 // Many instances that wait for their logs read 30 logs in a minute together, after 15 at once.
 func TestLogBudget(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		manager := newManager(client)
+	withRunning(t, nil, func(t *testing.T, s *service, m *Manager) {
+		s.Script(logs, rentaltest.Respond(200, map[string]any{"lines": []string{}}))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		target := running(OutbidKeep)
-		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		var all sync.WaitGroup
 		for range 50 {
-			all.Go(func() { _, _ = manager.Converge(ctx, s.Inst, target) }) //nolint:errcheck // it times out
+			all.Go(func() { _, _ = m.Converge(ctx, s.Inst, targetOf(ready)) }) //nolint:errcheck // it times out
 		}
 		all.Wait()
-		if s.LogReads > 10*30+logBurst || s.LogReads < 10*25 {
-			t.Errorf("%d logs were read in ten minutes", s.LogReads)
+		if n := len(s.Sent(logs)); n > 10*30+logBurst || n < 10*25 {
+			t.Errorf("%d logs were read in ten minutes", n)
 		}
 	})
 }
 
 // While the log cannot be read, each read is one request, and does not delay the observation of the instance.
 func TestConverge_LogUnavailable(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		s.On["logs"] = replies(http.StatusServiceUnavailable)
+	withRunning(t, nil, func(t *testing.T, s *service, m *Manager) {
+		s.Script(logs, rentaltest.Fail(http.StatusServiceUnavailable))
 		s.Later(10*time.Minute, is(rental.StatusFailed, rental.DesiredRunning))
-		target := running(OutbidKeep)
-		target.Ready = Conditions{LogPattern: regexp.MustCompile("READY")}
 		began := time.Now()
-		_, err := newManager(client).Converge(t.Context(), s.Inst, target)
+		_, err := m.Converge(t.Context(), s.Inst, targetOf(ready))
 		took := time.Since(began)
 		if errorName(err) != "NeedsReplacement" || took > 10*time.Minute+35*time.Second {
 			t.Errorf("the failure was observed after %s: %v", took, err)
 		}
-		if s.LogReads > 2*10+2 {
-			t.Errorf("%d requests for the log in ten minutes", s.LogReads)
+		if n := len(s.Sent(logs)); n > 2*10+2 {
+			t.Errorf("%d requests for the log in ten minutes", n)
 		}
 	})
 }
@@ -200,10 +200,9 @@ func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
 
 // Checks that the end of the run cuts off do not replace the results of the checks before them.
 func TestConverge_ChecksCutOff(t *testing.T) {
-	rentaltest.Run(t, newRunning, func(t *testing.T, s *service, client *rental.Client) {
-		fake := &fakeNetwork{banner: "220 smtp\r\n"}
-		c := &converger{manager: withNetwork(client, fake), target: running(OutbidKeep)}
-		c.target.Ready.SSHReachable = true
+	fake := &fakeNetwork{banner: "220 smtp\r\n"}
+	withRunning(t, fake, func(t *testing.T, s *service, m *Manager) {
+		c := &converger{manager: m, target: targetOf(Conditions{SSHReachable: true})}
 		c.meetsConditions(t.Context(), s.Inst)
 		fake.banner = "" // a connection fails
 		c.meetsConditions(lateContext{t.Context()}, s.Inst)

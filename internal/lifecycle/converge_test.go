@@ -1,26 +1,13 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-)
-
-type service = rentaltest.Service
-
-var (
-	is, replies, loses = rentaltest.Is, rentaltest.Replies, rentaltest.Loses
-	starts, stops      = rentaltest.Starts, rentaltest.Stops
-	outbidAfter        = rentaltest.OutbidAfter
 )
 
 // end is how a wait ends.
@@ -30,37 +17,8 @@ type end struct {
 	sent   string // start and stop requests, in order
 }
 
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
-}
-
-// reasonOf is the errorName of the reason why an instance must not run.
-func reasonOf(err error) string { return errorName(errors.Unwrap(err)) }
-
 // decided is how long a wait may last whose outcome is decided at once: far less than its timeout.
 const decided = 4 * time.Minute
-
-func newManager(client *rental.Client) *Manager {
-	templates := func(context.Context, string) (rental.Template, bool, error) {
-		return rental.Template{Slug: "pytorch", LaunchMode: rental.LaunchSSH}, true, nil
-	}
-	return New(Config{
-		Client: client, Template: templates, PollInterval: 5 * time.Second, Owners: new(Owners),
-		Account: spending.NewAccount(spending.Limits{}, client),
-	})
-}
-
-// newLimited returns a manager with a burn limit; 0 for none.
-func newLimited(client *rental.Client, maxBurnKopH int64) *Manager {
-	m := newManager(client)
-	m.Account = spending.NewAccount(spending.Limits{MaxBurnKopH: maxBurnKopH}, client)
-	return m
-}
 
 // checkConverge runs one wait and compares its end.
 func checkConverge(t *testing.T, s *service, m *Manager, target Target, want end) (reason string) {
@@ -72,21 +30,17 @@ func checkConverge(t *testing.T, s *service, m *Manager, target Target, want end
 	if took := time.Since(began); took > decided {
 		t.Errorf("it took %s", took)
 	}
-	if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
+	if got := (end{errorName(err), now.Status, s.Changes()}); got != want {
 		t.Errorf("got %+v, want %+v (%v)", got, want, err)
 	}
 	return reasonOf(err)
-}
-
-func running(onOutbid OutbidPolicy) Target {
-	return Target{State: rental.DesiredRunning, OnOutbid: onOutbid}
 }
 
 var lags = map[string]time.Duration{"": 0, ", the status lags": 25 * time.Second}
 
 func TestConverge_OutbidAfterStart(t *testing.T) {
 	once := func(s *service) int {
-		if len(s.Sent) == 1 {
+		if s.Changes() == "start" {
 			return outbidAfter(time.Second, 2*time.Second)(s)
 		}
 		return starts(s)
@@ -118,13 +72,9 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
-				made := func() *service {
-					s := newInstance(test.from)
+				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
 					s.Lag, s.On["start"] = lag, test.start
-					return s
-				}
-				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-					checkConverge(t, s, newManager(client), running(test.onOutbid), test.want)
+					checkConverge(t, s, m, running(test.onOutbid), test.want)
 				})
 			})
 		}
@@ -188,7 +138,7 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		},
 		"outbid before a stop took effect": {
 			"running", "stopped", func(s *service) int {
-				if len(s.Sent) == 1 {
+				if s.Changes() == "stop" {
 					return at("outbid", "running")(s)
 				}
 				return stops(s)
@@ -221,14 +171,10 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *service {
-				s := newInstance(test.from)
+			withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
 				s.On["start"], s.On["stop"] = test.request, test.request
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-				checkConverge(t, s, newManager(client), target, test.want)
+				checkConverge(t, s, m, target, test.want)
 			})
 		})
 	}
@@ -256,8 +202,8 @@ func TestConverge_LostResponses(t *testing.T) {
 	} {
 		for suffix, lag := range lags {
 			t.Run(name+suffix, func(t *testing.T) {
-				made := func() *service {
-					s, calls, works := newInstance(test.from), 0, loses(test.work, test.status, test.lost)
+				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
+					calls, works := 0, loses(test.work, test.status, test.lost)
 					request := func(s *service) int {
 						if calls++; calls <= test.undone {
 							return http.StatusServiceUnavailable
@@ -265,43 +211,41 @@ func TestConverge_LostResponses(t *testing.T) {
 						return works(s)
 					}
 					s.Lag, s.On["start"], s.On["stop"] = lag, request, request
-					return s
-				}
-				rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 					target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-					checkConverge(t, s, newManager(client), target, test.want)
+					checkConverge(t, s, m, target, test.want)
 				})
 			})
 		}
 	}
 }
 
-// newInstance returns a service with an interruptible instance: "stopped", or "outbid/running" with its desired state.
-func newInstance(state string) *service {
-	status, desired, _ := strings.Cut(state, "/")
-	return rentaltest.New(
-		rental.Interruptible, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)),
-	)
+// loses carries out the first request, and loses its response and those of n repetitions.
+func loses(work func(*service) int, status, n int) func(*service) int {
+	calls := 0
+	return func(s *service) int {
+		if calls++; calls == 1 {
+			work(s)
+		}
+		if calls <= n+1 {
+			return status
+		}
+		return http.StatusConflict
+	}
 }
 
 // A started instance counts towards the burn limit before the account shows it.
 func TestConverge_StartCounts(t *testing.T) {
-	made := func() *service {
-		s := newInstance("stopped")
-		s.Lag, s.On["start"] = 25*time.Second, starts
-		return s
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		m := newLimited(client, 2000)
+	withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
+		m.limitBurn(2000)
+		s.Lag = 25 * time.Second
 		go checkConverge(t, s, m, running(OutbidRestart), end{"", "running", "start"})
 		time.Sleep(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		refused := func(context.Context) (string, error) { return "", nil }
-		if err := m.Account.Spend(ctx, "", 2000-1010, refused); err != nil {
+		if err := m.spend(ctx, 2000-1010); err != nil {
 			t.Error(err)
 		}
-		if err := m.Account.Spend(ctx, "", 2000-1009, refused); !errors.Is(err, context.DeadlineExceeded) {
+		if err := m.spend(ctx, 2000-1009); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v before the account shows the instance", err)
 		}
 	})
@@ -363,15 +307,12 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"its price is above a lower cap": {"on_demand", starts, stops, 999, end{"AboveCap", "stopped", ""}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *service {
-				s := rentaltest.New(test.kind, rental.StatusStopped, rental.DesiredStopped)
+			withInstance(t, test.kind, "stopped", func(t *testing.T, s *service, m *Manager) {
+				m.limitBurn(test.maxBurn)
 				s.On["start"], s.On["stop"] = test.start, test.stop
-				return s
-			}
-			rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 				target := running(OutbidRestart)
 				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
-				reason := checkConverge(t, s, newLimited(client, test.maxBurn), target, test.want)
+				reason := checkConverge(t, s, m, target, test.want)
 				if burn := test.maxBurn > 0; reason != "" && (reason == "AboveBurnLimit") != burn {
 					t.Errorf("the reason is %s", reason)
 				}
@@ -382,9 +323,8 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 
 // An interrupted run stops an instance above the cap, even if the response to the start has the old price.
 func TestConverge_InterruptedStartAboveCap(t *testing.T) {
-	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
 	for _, later := range []bool{false, true} { // than the response
-		rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
+		withInstance(t, rental.OnDemand, "stopped", func(t *testing.T, s *service, m *Manager) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			s.On["start"] = func(s *service) int {
 				interrupt()
@@ -394,12 +334,11 @@ func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 				}
 				return starts(s)
 			}
-			s.On["stop"] = stops
 			target := running(OutbidRestart)
 			target.MaxPriceKopH = 2000
-			now, err := newManager(client).Converge(ctx, s.Inst, target)
+			now, err := m.Converge(ctx, s.Inst, target)
 			want := end{"StoppedAgain", "stopping", "start stop"}
-			if got := (end{errorName(err), now.Status, s.Requests()}); got != want {
+			if got := (end{errorName(err), now.Status, s.Changes()}); got != want {
 				t.Errorf("got %+v, want %+v (%v)", got, want, err)
 			}
 		})
@@ -408,13 +347,8 @@ func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 
 // As before, but the interruption comes later, before a read shows the new price.
 func TestConverge_InterruptedAfterStart(t *testing.T) {
-	made := func() *service {
-		s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
+	withInstance(t, rental.Interruptible, "outbid/running", func(t *testing.T, s *service, m *Manager) {
 		s.Lag = 1500 * time.Millisecond
-		s.On["stop"] = stops
-		return s
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s.On["start"] = func(s *service) int {
 			is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
@@ -424,10 +358,10 @@ func TestConverge_InterruptedAfterStart(t *testing.T) {
 		}
 		target := running(OutbidRestart)
 		target.MaxPriceKopH = 2000
-		_, err := newManager(client).Converge(ctx, s.Inst, target)
+		_, err := m.Converge(ctx, s.Inst, target)
 		time.Sleep(time.Minute)
 		if s.Inst.Status == rental.StatusRunning || reasonOf(err) != "AboveCap" {
-			t.Errorf("it is %s: %v, %s", s.Inst.Status, err, s.Requests())
+			t.Errorf("it is %s: %v, %s", s.Inst.Status, err, s.Changes())
 		}
 	})
 }

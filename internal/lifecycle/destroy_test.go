@@ -28,7 +28,7 @@ func TestDestroy(t *testing.T) {
 		return destroys(s)
 	}
 	foreign := func(s *service) int {
-		if time.Now().Before(s.Stale.Add(40 * time.Second)) {
+		if s.Inst.Status == rental.StatusDestroying {
 			return http.StatusTeapot
 		}
 		return http.StatusOK
@@ -51,17 +51,10 @@ func TestDestroy(t *testing.T) {
 		"no permission":               {destroy: replies(http.StatusForbidden), status: http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newService := func() *service {
-				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-				if test.boots > 0 {
-					s.Inst.Status = rental.StatusStarting
-					s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
-				}
+			withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
+				s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
 				s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
-				return s
-			}
-			rentaltest.Run(t, newService, func(t *testing.T, _ *service, client *rental.Client) {
-				began, m := time.Now(), newManager(client)
+				began := time.Now()
 				accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
 				if accepted != test.accepted || (err == nil) != (test.status == 0) {
 					t.Errorf("accepted: %t, %v", accepted, err)
@@ -80,16 +73,12 @@ func TestDestroy(t *testing.T) {
 // The end of the context ends the attempts. The error contains the last refusal.
 func TestDestroy_ContextEnds(t *testing.T) {
 	for status, accepted := range map[int]bool{http.StatusConflict: false, http.StatusOK: true} { // never carried out
-		booting := func() *service {
-			s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
+		withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
 			s.On["DELETE"] = replies(status)
-			return s
-		}
-		rentaltest.Run(t, booting, func(t *testing.T, _ *service, client *rental.Client) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			began := time.Now()
-			got, err := newManager(client).Destroy(ctx, rentaltest.ID, time.Time{})
+			got, err := m.Destroy(ctx, rentaltest.ID, time.Time{})
 			if got != accepted || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Hour {
 				t.Errorf("%d: accepted %t after %s, %v", status, got, time.Since(began), err)
 			}
@@ -104,27 +93,22 @@ func TestDestroy_ContextEnds(t *testing.T) {
 // API's clock decides, of which the first response of a process shows the time, or a minute has passed.
 func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 	for name, hidden := range map[string]int{"found at last": 2, "gone": 1000} {
-		asked := 0
-		running := func() *service {
-			s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-			s.Ahead = time.Hour
-			began := time.Now()
-			s.On["DELETE"] = func(s *service) int {
-				s.Ahead = time.Hour - time.Since(began) // the clock stands still
-				if asked++; asked <= hidden {
-					return http.StatusNotFound
+		withInstance(t, rental.OnDemand, "running", func(t *testing.T, s *service, m *Manager) {
+			clock := time.Now().Add(time.Hour) // it stands still
+			s.Script("DELETE /instances/*", func(req *http.Request) (*http.Response, error) {
+				respond := rentaltest.Fail(http.StatusNotFound)
+				if len(s.Sent("DELETE /instances/*")) > hidden {
+					respond = rentaltest.Respond(http.StatusOK, rental.Instance{ID: rentaltest.ID, Status: rental.StatusDestroyed})
 				}
-				is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
-				return http.StatusOK
-			}
-			return s
-		}
-		rentaltest.Run(t, running, func(t *testing.T, _ *service, client *rental.Client) {
+				resp, err := respond(req)
+				resp.Header.Set("Date", clock.UTC().Format(http.TimeFormat))
+				return resp, err
+			})
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			accepted, err := newManager(client).Destroy(ctx, rentaltest.ID, time.Now().Add(time.Hour))
-			if err != nil || accepted != (hidden == 2) || asked < 3 {
-				t.Errorf("%s: accepted %t after %d requests, %v", name, accepted, asked, err)
+			accepted, err := m.Destroy(ctx, rentaltest.ID, clock)
+			if n := len(s.Sent("DELETE /instances/*")); err != nil || accepted != (hidden == 2) || n < 3 {
+				t.Errorf("%s: accepted %t after %d requests, %v", name, accepted, n, err)
 			}
 		})
 	}
@@ -144,8 +128,8 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "Missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newService := func() *service {
-				s, began := rentaltest.New(rental.OnDemand, rental.StatusCreating, rental.DesiredRunning), time.Now()
+			withInstance(t, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
+				began, target := time.Now(), running(OutbidRestart)
 				s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
 				s.On["GET"] = func(*service) int {
 					if at := time.Since(began); at < test.hidden || at > test.gone {
@@ -153,12 +137,8 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 					}
 					return http.StatusOK
 				}
-				return s
-			}
-			rentaltest.Run(t, newService, func(t *testing.T, s *service, client *rental.Client) {
-				began, target := time.Now(), running(OutbidRestart)
-				target.CreatedAt = client.Now().Add(-test.age)
-				_, err := newManager(client).Converge(t.Context(), s.Inst, target)
+				target.CreatedAt = m.Client.Now().Add(-test.age)
+				_, err := m.Converge(t.Context(), s.Inst, target)
 				if took := time.Since(began); errorName(err) != test.want || took > decided {
 					t.Errorf("got %v after %s", err, took)
 				}
@@ -184,14 +164,10 @@ func TestRequestStop(t *testing.T) {
 		"no response":          {replies(503), "Error"},
 		"no permission":        {replies(403), "Error"},
 	} {
-		booting := func() *service {
-			s := rentaltest.New(rental.OnDemand, rental.StatusStarting, rental.DesiredRunning)
+		withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
 			s.Later(time.Minute, is(rental.StatusRunning, rental.DesiredRunning))
 			s.On["stop"] = test.response
-			return s
-		}
-		rentaltest.Run(t, booting, func(t *testing.T, _ *service, client *rental.Client) {
-			if _, err := newManager(client).requestStop(t.Context(), rentaltest.ID); errorName(err) != test.err {
+			if _, err := m.requestStop(t.Context(), rentaltest.ID); errorName(err) != test.err {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -213,13 +189,9 @@ func TestRename(t *testing.T) {
 		"never carried out":  {replies(http.StatusServiceUnavailable), "Error"},
 		"refused":            {replies(http.StatusNotFound), "Error"},
 	} {
-		running := func() *service {
-			s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
+		withInstance(t, rental.OnDemand, "running", func(t *testing.T, s *service, m *Manager) {
 			s.On["PATCH"] = test.patch
-			return s
-		}
-		rentaltest.Run(t, running, func(t *testing.T, _ *service, client *rental.Client) {
-			inst, err := newManager(client).Rename(t.Context(), rentaltest.ID, &name)
+			inst, err := m.Rename(t.Context(), rentaltest.ID, &name)
 			if errorName(err) != test.err || err == nil && inst.NameString() != name {
 				t.Errorf("%s: got %q, %v", story, inst.NameString(), err)
 			}

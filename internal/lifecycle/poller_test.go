@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,51 +17,57 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// fakeAPI has instances that run after a number of reads.
-type fakeAPI struct {
-	mu          sync.Mutex
-	reads       map[string]int // still needed until it runs; a negative number is a destroyed instance
-	unlisted    string         // an instance that lists lack, as they lack destroyed ones
-	endless     bool           // no page of a list is the last one, and none has the instances
-	noList      bool           // lists are not found
-	gets, pages int
+const (
+	gets  = "GET /instances/*"
+	pages = "GET /instances"
+)
+
+// accountOf returns an account with instances, each of which runs after a number of reads. A negative number is a
+// destroyed instance, which lists lack.
+func accountOf(reads map[string]int) *rentaltest.Transport {
+	var lock sync.Mutex
+	view := func(id string) rental.Instance {
+		status := rental.StatusRunning
+		if left := reads[id]; left < 0 {
+			status = rental.StatusDestroyed
+		} else if reads[id] = max(1, left-1); left > 1 {
+			status = rental.StatusStarting
+		}
+		return rental.Instance{ID: id, Status: status, Type: rental.OnDemand}
+	}
+	respond := func(req *http.Request) (*http.Response, error) {
+		time.Sleep(time.Millisecond) // so that waiters of the same moment share a listing
+		lock.Lock()
+		defer lock.Unlock()
+		if id := path.Base(req.URL.Path); id != "instances" {
+			return rentaltest.JSONResponse(req, http.StatusOK, view(id))
+		}
+		var list []any
+		for id, left := range reads {
+			if left >= 0 {
+				list = append(list, view(id))
+			}
+		}
+		return rentaltest.JSONResponse(req, http.StatusOK, rentaltest.Page(list...))
+	}
+	api := new(rentaltest.Transport)
+	api.Script(gets, respond)
+	api.Script(pages, respond)
+	return api
 }
 
-func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(time.Millisecond) // so that waiters of the same moment share a listing
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if id, one := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); one {
-		f.gets++
-		return rentaltest.JSONResponse(req, http.StatusOK, f.view(id))
-	}
-	f.pages++
-	if f.noList {
-		return rentaltest.JSONResponse(req, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
-	}
-	page := map[string]any{"data": []any{}, "next_cursor": nil}
-	if f.endless {
-		page["next_cursor"] = fmt.Sprint(f.pages)
-		return rentaltest.JSONResponse(req, http.StatusOK, page)
-	}
-	data := []any{}
-	for id, reads := range f.reads {
-		if reads >= 0 && id != f.unlisted {
-			data = append(data, f.view(id))
-		}
-	}
-	page["data"] = data
+// endless is a list of which no page is the last one, and none has the instances.
+func endless(req *http.Request) (*http.Response, error) {
+	page := map[string]any{"data": []any{}, "next_cursor": "1" + req.URL.Query().Get("cursor")}
 	return rentaltest.JSONResponse(req, http.StatusOK, page)
 }
 
-func (f *fakeAPI) view(id string) any {
-	status := rental.StatusRunning
-	if f.reads[id] < 0 {
-		status = rental.StatusDestroyed
-	} else if f.reads[id] = max(0, f.reads[id]-1); f.reads[id] > 0 {
-		status = rental.StatusStarting
+// wantRequests fails unless this many instances and pages were read.
+func wantRequests(t *testing.T, api *rentaltest.Transport, instances, listed int) {
+	t.Helper()
+	if got, list := len(api.Sent(gets)), len(api.Sent(pages)); got != instances || list != listed {
+		t.Errorf("%d single requests and %d pages, want %d and %d", got, list, instances, listed)
 	}
-	return map[string]any{"id": id, "status": status, "type": "on_demand"}
 }
 
 // poll runs a test of a poller in a synctest bubble.
@@ -98,27 +104,29 @@ func TestPoller_Requests(t *testing.T) {
 	for n := range 60 {
 		many[fmt.Sprint(n)] = 5
 	}
+	large := accountOf(map[string]int{"a": 5, "b": 5, "c": 5})
+	large.Script(pages, endless)
 	for name, test := range map[string]struct {
-		api         *fakeAPI
+		api         *rentaltest.Transport
+		ids         []string
 		gets, pages int
 	}{
-		"one":                {&fakeAPI{reads: map[string]int{"a": 3}}, 3, 0},
-		"many":               {&fakeAPI{reads: many}, 0, 5},
-		"in a large account": {&fakeAPI{reads: map[string]int{"a": 5, "b": 5, "c": 5}, endless: true}, 15, 3},
+		"one":                {accountOf(map[string]int{"a": 3}), []string{"a"}, 3, 0},
+		"many":               {accountOf(many), slices.Collect(maps.Keys(many)), 0, 5},
+		"in a large account": {large, []string{"a", "b", "c"}, 15, 3},
 	} {
 		poll(t, test.api, func(t *testing.T, p *poller) {
-			ids := slices.Collect(maps.Keys(test.api.reads))
-			err := waitForAll(t.Context(), p, ids...)
-			if gets, pages := test.api.gets, test.api.pages; err != nil || gets != test.gets || pages != test.pages {
-				t.Errorf("%s: %v, %d single requests, %d pages", name, err, gets, pages)
+			if err := waitForAll(t.Context(), p, test.ids...); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
+			wantRequests(t, test.api, test.gets, test.pages)
 		})
 	}
 }
 
 // An instance that a listing lacks is destroyed only if its destruction was accepted. Otherwise it is read by its id.
 func TestPoller_ListingLacksAnInstance(t *testing.T) {
-	api := &fakeAPI{reads: map[string]int{"accepted": -1, "other": -1}}
+	api := accountOf(map[string]int{"accepted": -1, "other": -1})
 	poll(t, api, func(t *testing.T, p *poller) {
 		var all sync.WaitGroup
 		for _, id := range []string{"accepted", "other"} {
@@ -130,14 +138,13 @@ func TestPoller_ListingLacksAnInstance(t *testing.T) {
 		}
 		all.Wait()
 	})
-	if api.gets != 1 || api.pages != 1 {
-		t.Errorf("%d single requests and %d pages, want 1 and 1", api.gets, api.pages)
-	}
+	wantRequests(t, api, 1, 1)
 }
 
 // A 404 of a list does not mean that the instances do not exist.
 func TestPoller_ListNotFound(t *testing.T) {
-	api := &fakeAPI{reads: map[string]int{"ins_1": 2, "ins_2": 2}, noList: true}
+	api := accountOf(map[string]int{"ins_1": 2, "ins_2": 2})
+	api.Script(pages, rentaltest.Fail(http.StatusNotFound))
 	poll(t, api, func(t *testing.T, p *poller) {
 		if err := waitForAll(t.Context(), p, "ins_1", "ins_2"); err != nil {
 			t.Error(err)
@@ -147,14 +154,15 @@ func TestPoller_ListNotFound(t *testing.T) {
 
 // The part of a list that was read does not show that an instance is destroyed.
 func TestPoller_LargeAccount(t *testing.T) {
-	api := &fakeAPI{reads: map[string]int{"accepted": 1, "other": 9}, endless: true}
+	api := accountOf(map[string]int{"accepted": 1, "other": 9})
+	api.Script(pages, endless)
 	poll(t, api, func(t *testing.T, p *poller) {
 		go func() { _ = waitForAll(t.Context(), p, "other") }() //nolint:errcheck // the second waiter
 		if err := waitFor(t.Context(), p, "accepted", true, rental.StatusRunning); err != nil {
 			t.Error(err)
 		}
-		if api.pages > 3 {
-			t.Errorf("%d pages were read for two waits", api.pages)
+		if n := len(api.Sent(pages)); n > 3 {
+			t.Errorf("%d pages were read for two waits", n)
 		}
 	})
 }
@@ -169,7 +177,7 @@ func TestPoller_WaitEndsWithItsContext(t *testing.T) {
 			running--
 			return nil, req.Context().Err()
 		}
-		poll(t, transport(hangs), func(t *testing.T, p *poller) {
+		poll(t, rentaltest.Response(hangs), func(t *testing.T, p *poller) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			began := time.Now()
@@ -184,19 +192,22 @@ func TestPoller_WaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// slow delays a response.
+func slow(respond rentaltest.Response) rentaltest.Response {
+	return func(req *http.Request) (*http.Response, error) {
+		time.Sleep(9 * time.Second)
+		return respond(req)
+	}
+}
+
 // A slow request for an instance that is not listed delays no other one.
 func TestPoller_SlowRequest(t *testing.T) {
-	api := &fakeAPI{reads: map[string]int{"slow": 1, "a": 1, "b": 1}, unlisted: "slow"}
-	slow := func(req *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(req.URL.Path, "/slow") {
-			time.Sleep(20 * time.Second)
-		}
-		return api.RoundTrip(req)
-	}
-	poll(t, transport(slow), func(t *testing.T, p *poller) {
+	api := accountOf(map[string]int{"a": 1, "b": 1})
+	api.Script("GET /instances/slow", slow(rentaltest.Respond(200, rental.Instance{ID: "slow", Status: rental.StatusRunning})))
+	poll(t, api, func(t *testing.T, p *poller) {
 		began := time.Now()
 		go func() { _ = waitForAll(t.Context(), p, "slow") }() //nolint:errcheck // it is only slow
-		if err := waitForAll(t.Context(), p, "a", "b"); err != nil || time.Since(began) > 10*time.Second {
+		if err := waitForAll(t.Context(), p, "a", "b"); err != nil || time.Since(began) > 5*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
@@ -204,23 +215,20 @@ func TestPoller_SlowRequest(t *testing.T) {
 
 // A listing that began before a wait does not show what was requested before it.
 func TestPoller_ListingInFlight(t *testing.T) {
-	api := &fakeAPI{reads: map[string]int{"a": 1, "b": 1, "c": 1}}
-	slow := func(req *http.Request) (*http.Response, error) {
-		time.Sleep(20 * time.Second)
-		return api.RoundTrip(req)
-	}
-	poll(t, transport(slow), func(t *testing.T, p *poller) {
+	api := accountOf(map[string]int{"a": 1, "b": 1, "c": 1})
+	poll(t, slow(api.RoundTrip), func(t *testing.T, p *poller) {
 		go func() { _ = waitForAll(t.Context(), p, "a", "b") }() //nolint:errcheck // the first listing
-		time.Sleep(10 * time.Second)
-		if err := waitForAll(t.Context(), p, "c"); err != nil || api.pages != 2 {
-			t.Errorf("%d listings, want 2: %v", api.pages, err)
+		time.Sleep(5 * time.Second)
+		if err := waitForAll(t.Context(), p, "c"); err != nil {
+			t.Error(err)
 		}
+		wantRequests(t, api, 0, 2)
 	})
 }
 
 // What was read before a wait is not returned from a cache afterwards.
 func TestPoller_WaitInvalidatesTheCache(t *testing.T) {
-	poll(t, &fakeAPI{reads: map[string]int{"a": 5}}, func(t *testing.T, p *poller) {
+	poll(t, accountOf(map[string]int{"a": 5}), func(t *testing.T, p *poller) {
 		cache := rental.NewCache(p.client)
 		for _, want := range []rental.InstanceStatus{rental.StatusStarting, rental.StatusRunning} {
 			listing, err := cache.Instances.List(t.Context())

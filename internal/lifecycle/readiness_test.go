@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // A running instance is ready with its SSH address and its web pages. A wait for an address ends.
@@ -66,10 +65,8 @@ func TestIsReady(t *testing.T) {
 
 // After a new start, a running instance may lack its address as long as after the first one.
 func TestIsReady_WaitsAgainAfterAStart(t *testing.T) {
-	made := func() *service { return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped) }
-	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) {
-		s.On["start"] = rentaltest.Starts
-		c := &converger{manager: newManager(client), target: Target{State: rental.DesiredRunning}}
+	withInstance(t, rental.OnDemand, "stopped", func(t *testing.T, s *service, m *Manager) {
+		c := &converger{manager: m, target: Target{State: rental.DesiredRunning}}
 		c.addresses = &addresses{ssh: true}
 		running := rental.Instance{Status: rental.StatusRunning}
 		for range 12 {

@@ -3,68 +3,17 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
-
-// withMarket runs a test in a synctest bubble.
-func withMarket(t *testing.T, api *rentaltest.Market, test func(t *testing.T, m *Manager)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		test(t, newManager(rentaltest.Client(t, api)))
-		time.Sleep(time.Hour) // until no goroutine is left
-	})
-}
-
-// rentAndConverge rents an instance, or finds it by its key, and waits until it runs.
-func rentAndConverge(ctx context.Context, m *Manager, order Order, offer Candidate) (Rented, Converged, error) {
-	rented, err := m.Rent(ctx, order, offer)
-	if err != nil {
-		return rented, Converged{}, err
-	}
-	now, err := m.ConvergeRented(ctx, rented, running(OutbidRestart))
-	return rented, now, err
-}
-
-// newOrder returns an order with a chosen key, or a random one if the text is empty.
-func newOrder(key string) Order {
-	order := Order{
-		Request: rental.InstanceCreate{Template: "ubuntu", DiskGB: 60, Type: rental.OnDemand},
-		Object:  Object{Token: "self"}, Seed: RandomKey(),
-	}
-	if key != "" {
-		order.Seed = ChosenKey(key)
-	}
-	return order
-}
-
-// anyAge is a RecoverWithin that every instance meets.
-const anyAge = 1000 * time.Hour
-
-// offerAt returns an offer of rentaltest.Market.
-func offerAt(id string, kopH int64) Candidate {
-	return Candidate{KopH: kopH, Offer: rental.Offer{
-		ID: id, Available: true, GPU: rental.OfferGPU{Slug: "a", Count: 1, VRAMGB: 8},
-		Price: rental.OfferPrice{OnDemandKopH: kopH},
-	}}
-}
-
-// ordered returns an instance as newOrder describes it.
-func ordered(id string, age time.Duration) rental.Instance {
-	return rental.Instance{
-		ID: id, Status: rental.StatusRunning, Type: rental.OnDemand, DiskGB: 60, CreatedAt: time.Now().Add(-age),
-		Template: rental.TemplateRef{Slug: "ubuntu"}, SSH: &rental.SSH{Host: "203.0.113.1", Port: 22},
-	}
-}
 
 // An instance that was rented before under a chosen key is taken only if it is young, in no other object, and as
 // requested. One under a stored seed is the object's own, and taken unless another object has it. Otherwise nothing is
@@ -98,37 +47,35 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 		"its own, in another object":      {own, 0, nil, stranger, "InUse"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				inst := ordered("ins_1", age)
+			withAccount(t, func(t *testing.T, s *service, m *Manager) {
+				s.Key, s.Inst = test.seed.Key(1), ordered(age)
 				if test.change != nil {
-					test.change(&inst)
+					test.change(&s.Inst)
 				}
-				api.Add(test.seed.Key(1), inst)
 				if test.owner != (Object{}) {
-					m.Owners.Claim(inst.ID, test.owner)
+					m.Owners.Claim(rentaltest.ID, test.owner)
 				}
-				order := newOrder("key")
-				order.Seed, order.RecoverWithin = test.seed, test.within
-				rented, _, err := rentAndConverge(t.Context(), m, order, offerAt("off_1", 100))
+				order := newOrder(test.seed)
+				order.RecoverWithin = test.within
+				rented, err := m.Rent(t.Context(), order, anOffer)
 				if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
 					t.Errorf("got %+v, %v", rented, err)
 				}
-				if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != inst.ID {
+				if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != rentaltest.ID {
 					t.Errorf("the error has instance %q", before.ID)
 				}
-				if test.want == "" && (rented.ID != inst.ID || !rented.Recovered || rented.Candidate != nil) {
+				if test.want == "" && (!rented.Recovered || rented.Candidate != nil) {
 					t.Errorf("got %+v", rented)
 				}
-				owner, found := m.Owners.Owner(inst.ID)
+				owner, found := m.Owners.Owner(rentaltest.ID)
 				taken := test.seed.Chosen() && test.owner == Object{}
 				if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
 					t.Errorf("the owner is %+v (%t)", owner, found)
 				}
+				if len(s.Sent("POST /instances")) != 1 || s.Changes() != "" {
+					t.Errorf("sent %v", s.Sent(""))
+				}
 			})
-			if len(api.Rented)+len(api.Sent) > 0 {
-				t.Errorf("rented %v, sent %v", api.Rented, api.Sent)
-			}
 		})
 	}
 }
@@ -136,42 +83,41 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 // The API may replay the first response for a key long after the instance is destroyed, and may not find an instance by
 // its id that was created a moment ago. A destroyed instance leads to the next generation.
 func TestRent_ReadsAReplayedInstance(t *testing.T) {
+	found, missing := http.StatusOK, http.StatusNotFound
 	for name, test := range map[string]struct {
-		age    time.Duration
-		actual rental.InstanceStatus // empty if there is none
-		hidden int
-		own    bool // this process has destroyed it
-		want   string
+		age        time.Duration
+		reads      []int // statuses
+		actual     rental.InstanceStatus
+		own        bool // this process has destroyed it
+		generation int
 	}{
-		"it exists":                           {time.Minute, rental.StatusRunning, 0, false, "ins_1"},
-		"it is destroyed":                     {time.Hour, rental.StatusDestroyed, 0, false, "ins_off_1"},
-		"its status lags":                     {time.Hour, rental.StatusRunning, 0, true, "ins_off_1"},
-		"it is gone":                          {time.Hour, "", 0, false, "ins_off_1"},
-		"it is not found yet":                 {time.Second, rental.StatusRunning, 3, false, "ins_1"},
-		"it is new, and is destroyed already": {time.Second, "", 0, false, "ins_off_1"},
+		"it exists":                           {time.Minute, []int{found}, rental.StatusRunning, false, 1},
+		"it is destroyed":                     {time.Hour, []int{found}, rental.StatusDestroyed, false, 2},
+		"its status lags":                     {time.Hour, []int{found}, rental.StatusRunning, true, 2},
+		"it is gone":                          {time.Hour, []int{missing}, "", false, 2},
+		"it is not found yet":                 {time.Second, []int{missing, missing, found}, rental.StatusRunning, false, 1},
+		"it is new, and is destroyed already": {time.Second, []int{missing}, "", false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			api.Hidden = test.hidden
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				inst := ordered("ins_1", test.age)
-				inst.Status = rental.StatusCreating
-				api.ByKey[ChosenKey("key").Key(1)] = inst
-				if inst.Status = test.actual; test.actual != "" {
-					api.Actual["ins_1"] = inst
+			withAccount(t, func(t *testing.T, s *service, m *Manager) {
+				before, now := ordered(test.age), ordered(test.age)
+				before.Status, now.Status = rental.StatusCreating, test.actual
+				s.Script("POST /instances", rentaltest.InTurn(
+					rentaltest.Replay(before), rentaltest.Respond(http.StatusCreated, rental.Instance{ID: "ins_new"}),
+				))
+				var reads []rentaltest.Response
+				for _, status := range test.reads {
+					if reads = append(reads, rentaltest.Fail(status)); status == found {
+						reads[len(reads)-1] = rentaltest.Respond(status, now)
+					}
 				}
+				s.Script("GET /instances/*", rentaltest.InTurn(reads...))
 				if test.own {
-					m.setDestroyed("ins_1")
+					m.setDestroyed(rentaltest.ID)
 				}
-				order := newOrder("key")
-				order.RecoverWithin = anyAge
-				generation := 1
-				if test.want == "ins_off_1" {
-					generation = 2
-				}
-				rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
-				if err != nil || rented.ID != test.want || rented.Generation != generation {
-					t.Errorf("got %s, generation %d, %v, want %s", rented.ID, rented.Generation, err, test.want)
+				rented, err := m.Rent(t.Context(), newOrder(ChosenKey("key")), anOffer)
+				if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
+					t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
 				}
 			})
 		})
@@ -197,38 +143,26 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 		"of another run, no time": {0, 0, 60, "NotRecent"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			change := func(inst *rental.Instance) error {
-				inst.DiskGB, inst.CreatedAt = test.diskGB, time.Time{}
-				if test.created != 0 {
-					inst.CreatedAt = time.Now().Add(test.created)
-				}
-				return nil
-			}
-			api.After = change
-			lost := 0
-			synctest.Test(t, func(t *testing.T) {
-				m := newManager(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
-					resp, err := api.RoundTrip(req)
-					if req.Method == http.MethodPost && lost < test.lost {
-						lost++
-						return nil, io.ErrUnexpectedEOF
+			withAccount(t, func(t *testing.T, s *service, m *Manager) {
+				order := newOrder(ChosenKey("key"))
+				order.RecoverWithin = 0
+				change := func(s *service) int {
+					s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
+					if test.created != 0 {
+						s.Inst.CreatedAt = time.Now().Add(test.created)
 					}
-					return resp, err
-				})))
-				_, _ = m.Client.GetOffer(t.Context(), "off_1") //nolint:errcheck // the client does not give up after it
-				order := newOrder("key")
-				if test.lost == 0 {
-					inst := ordered("ins_other", 0)
-					_ = change(&inst) //nolint:errcheck // it does not fail
-					api.Add(order.Seed.Key(1), inst)
+					return http.StatusCreated
 				}
-				rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
-				if errorName(err) != test.want {
+				if s.On["POST"] = change; test.lost == 0 {
+					s.Key, s.Inst = order.Seed.Key(1), ordered(0)
+					change(s)
+					time.Sleep(2 * time.Second)
+				}
+				lost := slices.Repeat([]rentaltest.Response{rentaltest.Lose(s.Rent)}, test.lost)
+				s.Script("POST /instances", rentaltest.InTurn(append(lost, s.Rent)...))
+				rented, err := m.Rent(t.Context(), order, anOffer)
+				if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
 					t.Errorf("got %+v, %v", rented, err)
-				}
-				if test.want == "" && (rented.ID != "ins_off_1" || rented.Recovered || rented.Candidate == nil) {
-					t.Errorf("got %+v", rented)
 				}
 			})
 		})
@@ -237,43 +171,36 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 
 // Two creations with one key at the same time are an error for the second: the API returns the same instance.
 func TestRent_TwoCreationsWithOneKey(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100, "off_2": 200})
-	withMarket(t, api, func(t *testing.T, m *Manager) {
+	withAccount(t, func(t *testing.T, s *service, m *Manager) {
 		results := make(chan string, 2)
-		for token, offer := range map[string]string{"one": "off_1", "other": "off_2"} {
+		for _, token := range []string{"one", "other"} {
 			go func() {
-				order := newOrder("key")
-				order.RecoverWithin, order.Object.Token = anyAge, token
-				_, err := m.Rent(t.Context(), order, offerAt(offer, 100))
+				order := newOrder(ChosenKey("key"))
+				order.Object.Token = token
+				_, err := m.Rent(t.Context(), order, anOffer)
 				results <- errorName(err)
 			}()
 		}
-		if sum := <-results + <-results; sum != "InUse" || len(api.Rented) != 1 {
-			t.Errorf("the errors are %q, rented %v", sum, api.Rented)
+		if sum := <-results + <-results; sum != "InUse" {
+			t.Errorf("the errors are %q", sum)
 		}
 	})
 }
 
 // What was rented before under a key is found, or given up again. Nothing is rented.
 func TestFind(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	withMarket(t, api, func(t *testing.T, m *Manager) {
-		order := newOrder("key")
-		order.RecoverWithin = time.Hour
-		if rented, found, err := m.Find(t.Context(), order, 3); found || err != nil {
+	withAccount(t, func(t *testing.T, s *service, m *Manager) {
+		order := newOrder(ChosenKey("key"))
+		if rented, found, err := m.Find(t.Context(), order, 3); found || err != nil || s.Key != "" {
 			t.Errorf("nothing was rented: got %+v, %v", rented, err)
 		}
-		api.Add(order.Seed.Key(1), ordered("ins_1", time.Minute))
+		s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
 		rented, found, err := m.Find(t.Context(), order, 3)
-		if err != nil || !found || !m.Owners.Has("ins_1") {
+		if err != nil || !found || !rented.Recovered || !m.Owners.Has(rentaltest.ID) {
 			t.Fatalf("got %+v, %v", rented, err)
 		}
-		if m.Owners.Release(rented.ID); m.Owners.Has("ins_1") {
+		if m.Owners.Release(rented.ID); m.Owners.Has(rentaltest.ID) {
 			t.Error("the object has the instance")
-		}
-		_, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart))
-		if err != nil || !rented.Recovered || len(api.Rented) > 0 {
-			t.Errorf("got %+v, %v, rented %v", rented, err, api.Rented)
 		}
 	})
 }
@@ -286,22 +213,25 @@ func TestFind_AfterDestroyedInstances(t *testing.T) {
 	}{
 		{"x", 1}, {"dx", 2}, {"ddddddx", 7}, {"__x", 3}, {"___x", 0}, {"_dd_x", 5}, {"d__x", 4}, {"d___x", 0}, {"ddd", 0},
 	} {
-		api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-		withMarket(t, api, func(t *testing.T, m *Manager) {
-			order := newOrder("")
-			order.Seed = FleetSeed("train/1").Slot(0)
-			for i, key := range test.keys {
-				inst := ordered(fmt.Sprint("ins_", i+1), time.Hour)
-				if key == 'd' {
-					inst.Status = rental.StatusDestroyed
+		withAccount(t, func(t *testing.T, s *service, m *Manager) {
+			order, live := newOrder(FleetSeed("train/1").Slot(0)), ordered(time.Hour)
+			s.Script("GET /instances/*", rentaltest.Respond(http.StatusOK, live))
+			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+				for i, use := range test.keys {
+					switch inst := live; {
+					case req.Header.Get("Idempotency-Key") != order.Seed.Key(i+1) || use == '_':
+					case use == 'd':
+						inst.Status = rental.StatusDestroyed
+						fallthrough
+					default:
+						return rentaltest.Replay(inst)(req)
+					}
 				}
-				if key != '_' {
-					api.Add(order.Seed.Key(i+1), inst)
-				}
-			}
+				return rentaltest.Fail(http.StatusNotFound)(req)
+			})
 			rented, found, err := m.Find(t.Context(), order, 3)
-			if err != nil || rented.Generation != test.found || found != (test.found > 0) || len(api.Rented) > 0 {
-				t.Errorf("%s: got %+v, %v, rented %v", test.keys, rented, err, api.Rented)
+			if err != nil || rented.Generation != test.found || found != (test.found > 0) {
+				t.Errorf("%s: got %+v, %v", test.keys, rented, err)
 			}
 		})
 	}
@@ -310,7 +240,7 @@ func TestFind_AfterDestroyedInstances(t *testing.T) {
 // The price of a new instance counts for the burn limit, even if the outcome of the request is unknown, because the
 // instance may be billed.
 func TestRent_BurnLimit(t *testing.T) {
-	const limit = 150
+	const limit = 1500
 	for name, test := range map[string]struct {
 		others     int64 // what other instances cost
 		known      bool  // an earlier run has rented under the key
@@ -320,41 +250,35 @@ func TestRent_BurnLimit(t *testing.T) {
 		next       string        // error of another rental
 		waits      time.Duration // it
 	}{
-		"within the limit":            {50, false, false, 0, "", "AboveBurnLimit", time.Minute},
-		"refused":                     {50, false, false, 409, "OfferRefused", "", 10 * time.Second},
-		"an unknown outcome":          {50, false, false, 503, "OutcomeUnknown", "", time.Minute},
-		"above the limit":             {51, false, false, 0, "AboveBurnLimit", "", 10 * time.Second},
+		"within the limit":            {500, false, false, 0, "", "AboveBurnLimit", time.Minute},
+		"refused":                     {500, false, false, 409, "OfferRefused", "", 10 * time.Second},
+		"an unknown outcome":          {500, false, false, 503, "OutcomeUnknown", "", time.Minute},
+		"above the limit":             {501, false, false, 0, "AboveBurnLimit", "", 10 * time.Second},
 		"the account cannot be read":  {0, true, true, 0, "AccountUnreadable", "AccountUnreadable", time.Minute},
 		"within the limit, recovered": {0, true, false, 0, "", "", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			api.OthersKopH, api.Refused["off_1"] = test.others, test.status
-			synctest.Test(t, func(t *testing.T) {
-				m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
-					if test.unreadable && strings.HasSuffix(req.URL.Path, "/balance") {
-						return refuses(http.StatusForbidden)(req)
-					}
-					return api.RoundTrip(req)
-				})), limit)
-				order := newOrder("key")
-				order.RecoverWithin = anyAge
-				if test.known {
-					inst := ordered("ins_old", time.Minute)
-					inst.Price.RunningKopH = 50
-					api.Add(order.Seed.Key(1), inst)
+			withAccount(t, func(t *testing.T, s *service, m *Manager) {
+				m.limitBurn(limit)
+				order := newOrder(ChosenKey("key"))
+				if s.OthersKopH = test.others; test.known {
+					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+					s.Inst.Price.RunningKopH = 500
+				}
+				if test.unreadable {
+					s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
+				}
+				if test.status != 0 {
+					s.Script("POST /instances", rentaltest.Fail(test.status))
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				rented, err := m.Rent(ctx, order, offerAt("off_1", 100))
-				if errorName(err) != test.want || (err == nil) != (rented.ID != "") {
-					t.Errorf("%+v, %v", rented, err)
-				}
-				if test.known && err == nil && rented.ID != "ins_old" || len(api.Sent) > 0 {
-					t.Errorf("%s, sent %v", rented.ID, api.Sent)
+				rented, err := m.Rent(ctx, order, anOffer)
+				if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
+					t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
 				}
 				began := time.Now()
-				err = m.Account.Spend(t.Context(), "", 51, func(context.Context) (string, error) { return "", nil })
+				err = m.spend(t.Context(), 510)
 				if took := time.Since(began); errorName(err) != test.next || took > test.waits {
 					t.Errorf("another one: %v after %s", err, took)
 				}
@@ -368,26 +292,23 @@ func TestRent_BurnLimit(t *testing.T) {
 
 // A creation that waits for the burn limit leaves its place to one that is within it.
 func TestRent_WaitsForTheLimitWithoutAPlace(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	api.OthersKopH = 100
-	synctest.Test(t, func(t *testing.T) {
-		m := newLimited(rentaltest.Client(t, api), 200)
-		api.Actual["ins_old"] = rental.Instance{
-			ID: "ins_old", Status: rental.StatusRunning, Price: rental.InstancePrice{RunningKopH: 100},
-		}
+	withInstance(t, rental.OnDemand, "running", func(t *testing.T, s *service, m *Manager) {
+		s.OthersKopH = 990
+		s.Script("POST /instances", rentaltest.Respond(http.StatusCreated, ordered(0)))
+		m.limitBurn(2000)
 		m.Account.Destroyed("ins_destroyed") // the burn rate may contain it for a while
 		var all sync.WaitGroup
 		for range maxRentals {
 			all.Go(func() {
-				if _, err := m.Rent(t.Context(), newOrder(""), offerAt("off_2", 100)); errorName(err) != "AboveBurnLimit" {
+				if _, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer); errorName(err) != "AboveBurnLimit" {
 					t.Error(err)
 				}
 			})
 		}
 		time.Sleep(10 * time.Second)
-		began, order := time.Now(), newOrder("")
-		order.Replaces = "ins_old"
-		if _, err := m.Rent(t.Context(), order, offerAt("off_1", 100)); err != nil || time.Since(began) > 10*time.Second {
+		began, order := time.Now(), newOrder(RandomKey())
+		order.Replaces = rentaltest.ID
+		if _, err := m.Rent(t.Context(), order, anOffer); err != nil || time.Since(began) > 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		all.Wait()
@@ -412,112 +333,109 @@ func TestConvergeRented_Rejects(t *testing.T) {
 		sent   string
 		ends   bool // the context, while the instance is created
 	}{
-		"as ordered":                 {change: price(100)},
-		"above the cap, interrupted": {price(201), false, false, "AboveCap", "destroy ins_off_1", true},
-		"above the cap":              {price(201), false, false, "AboveCap", "destroy ins_off_1", false},
-		"above the cap, later":       {price(201), true, false, "AboveCap", "destroy ins_off_1", false},
-		"above the cap, an earlier run's": {
-			price(201), false, true, "AboveCap", "stop ins_off_1", false,
-		},
-		"within the limit":            {change: price(150)},
-		"above the limit":             {price(151), false, false, "AboveBurnLimit", "destroy ins_off_1", false},
-		"above the limit, later":      {price(151), true, false, "AboveBurnLimit", "destroy ins_off_1", false},
-		"a smaller disk":              {disk, false, false, "NotAsOrdered", "destroy ins_off_1", false},
-		"a smaller disk, later":       {disk, true, false, "NotAsOrdered", "destroy ins_off_1", false},
-		"a smaller disk, interrupted": {disk, false, false, "NotAsOrdered", "destroy ins_off_1", true},
+		"as ordered":                      {change: price(1000)},
+		"above the cap, interrupted":      {price(2001), false, false, "AboveCap", "DELETE", true},
+		"above the cap":                   {price(2001), false, false, "AboveCap", "DELETE", false},
+		"above the cap, later":            {price(2001), true, false, "AboveCap", "DELETE", false},
+		"above the cap, an earlier run's": {price(2001), false, true, "AboveCap", "stop", false},
+		"within the limit":                {change: price(1500)},
+		"above the limit":                 {price(1501), false, false, "AboveBurnLimit", "DELETE", false},
+		"above the limit, later":          {price(1501), true, false, "AboveBurnLimit", "DELETE", false},
+		"a smaller disk":                  {disk, false, false, "NotAsOrdered", "DELETE", false},
+		"a smaller disk, later":           {disk, true, false, "NotAsOrdered", "DELETE", false},
+		"a smaller disk, interrupted":     {disk, false, false, "NotAsOrdered", "DELETE", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-			withMarket(t, api, func(t *testing.T, m *Manager) {
-				if !test.known { // else the burn rate contains its price
-					m.Account = newLimited(m.Client, 150).Account
-				}
-				order := newOrder("key")
-				order.RecoverWithin, order.MaxPriceKopH = anyAge, 200
+			withAccount(t, func(t *testing.T, s *service, m *Manager) {
+				order := newOrder(ChosenKey("key"))
+				order.MaxPriceKopH = 2000
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				api.After = func(inst *rental.Instance) error {
+				s.On["POST"] = func(s *service) int {
 					if !test.later {
-						test.change(inst)
+						test.change(&s.Inst)
 					}
 					if test.ends {
 						cancel()
 					}
-					return nil
+					return http.StatusCreated
 				}
-				if test.known {
-					inst := ordered("ins_off_1", time.Minute)
-					test.change(&inst)
-					api.Add(order.Seed.Key(1), inst)
+				if test.known { // the burn rate contains its price
+					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+					test.change(&s.Inst)
+				} else {
+					m.limitBurn(1500)
 				}
-				rented, err := m.Rent(ctx, order, offerAt("off_1", 100))
-				if err != nil || rented.ID != "ins_off_1" {
-					t.Fatalf("got %+v, %v", rented, err)
+				rented, err := m.Rent(ctx, order, anOffer)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if inst := api.Actual[rented.ID]; test.later {
-					test.change(&inst)
-					api.Actual[rented.ID] = inst
-				}
+				test.change(&s.Inst)
 				_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
-				removal := map[string]Removal{"destroy": Destroyed, "stop": Stopped}[strings.Fields(test.sent + " -")[0]]
+				removal := map[string]Removal{"DELETE": Destroyed, "stop": Stopped}[test.sent]
 				rejected, _ := errors.AsType[Rejected](err)
 				if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
 					t.Errorf("got %+v", err)
 				}
+				if s.Changes() != test.sent {
+					t.Errorf("sent %s", s.Changes())
+				}
 			})
-			if sent := fmt.Sprint(api.Sent); sent != "["+test.sent+"]" {
-				t.Errorf("sent %s", sent)
+		})
+	}
+}
+
+// An instance whose response can be read only in part is saved, and read by its id, even after an interruption.
+func TestRent_UnreadableResponse(t *testing.T) {
+	for price, want := range map[int64]string{1000: "", 1001: "AboveCap"} {
+		withAccount(t, func(t *testing.T, s *service, m *Manager) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+				resp, err := s.Rent(req)
+				resp.Body = io.NopCloser(strings.NewReader(`{"id":"ins_1","status":"creating","price":{"running_kop_h":"high"}}`))
+				s.Inst.Price.RunningKopH = price
+				return resp, err
+			})
+			order := newOrder(ChosenKey("key"))
+			order.MaxPriceKopH = 1000
+			rented, err := m.Rent(ctx, order, anOffer)
+			if err != nil || rented.ID != rentaltest.ID {
+				t.Fatalf("rented %+v, %v", rented, err)
+			}
+			if want != "" {
+				cancel()
+			}
+			now, err := m.ConvergeRented(ctx, rented, running(OutbidRestart))
+			if reasonOf(err) != want || now.DiskGB != 60 || (s.Changes() == "DELETE") != (want != "") {
+				t.Errorf("now %+v, %v, sent %s", now, err, s.Changes())
 			}
 		})
 	}
 }
 
-// An interruption after a response that could be read only in part: the price is read once.
-func TestConvergeRented_RejectsAfterPartOfAResponse(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	api.After = func(inst *rental.Instance) error {
-		inst.Price.RunningKopH = 201
-		return nil
-	}
-	withMarket(t, api, func(t *testing.T, m *Manager) {
-		order := newOrder("")
-		order.MaxPriceKopH = 200
-		rented, err := m.Rent(t.Context(), order, offerAt("off_1", 100))
+// While the account cannot be read, an instance that costs more than its offer is not ready.
+func TestConvergeRented_HigherPriceAndUnreadableAccount(t *testing.T) {
+	withAccount(t, func(t *testing.T, s *service, m *Manager) {
+		m.limitBurn(1500)
+		s.On["POST"] = func(s *service) int {
+			s.Inst.Price.RunningKopH = 1500
+			return http.StatusCreated
+		}
+		s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+			time.Sleep(10 * time.Second) // the reading before is too old
+			s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
+			return s.Rent(req)
+		})
+		rented, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rented.Instance = rental.Instance{ID: rented.ID}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err = m.ConvergeRented(ctx, rented, running(OutbidRestart)); reasonOf(err) != "AboveCap" {
-			t.Error(err)
-		}
-	})
-	if len(api.Sent) != 1 {
-		t.Errorf("sent %s", api.Sent)
-	}
-}
-
-// While the account cannot be read, an instance that costs more than its offer is not ready.
-func TestConvergeRented_HigherPriceAndUnreadableAccount(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	rentedAt := time.Time{}
-	api.After = func(inst *rental.Instance) error {
-		inst.Price.RunningKopH, rentedAt = 150, time.Now()
-		return nil
-	}
-	synctest.Test(t, func(t *testing.T) {
-		m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
-			switch {
-			case req.Method == http.MethodPost:
-				time.Sleep(10 * time.Second) // the reading before is too old
-			case strings.HasSuffix(req.URL.Path, "/balance") && !rentedAt.IsZero() && time.Since(rentedAt) < time.Minute:
-				return refuses(http.StatusForbidden)(req)
-			}
-			return api.RoundTrip(req)
-		})), 150)
-		_, _, err := rentAndConverge(t.Context(), m, newOrder("key"), offerAt("off_1", 100))
-		if took := time.Since(rentedAt); err != nil || took < time.Minute {
+		readable := rentaltest.Respond(http.StatusOK, rental.Balance{BurnKopH: 1500})
+		time.AfterFunc(time.Minute, func() { s.Script("GET /balance", readable) })
+		began := time.Now()
+		_, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart))
+		if took := time.Since(began); err != nil || took < time.Minute {
 			t.Errorf("ended after %s, %v", took, err)
 		}
 	})
@@ -525,20 +443,13 @@ func TestConvergeRented_HigherPriceAndUnreadableAccount(t *testing.T) {
 
 // An instance that was found by its key counts for the burn limit before the account shows it.
 func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
-	api := rentaltest.NewMarket(nil)
-	synctest.Test(t, func(t *testing.T) {
-		m := newLimited(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
-			switch path := req.URL.Path; {
-			case strings.HasSuffix(path, "/balance"):
-				return rentaltest.JSONResponse(req, http.StatusOK, rental.Balance{})
-			case req.Method == http.MethodGet && strings.HasSuffix(path, "/instances"):
-				return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"data": []any{}, "next_cursor": nil})
-			}
-			return api.RoundTrip(req)
-		})), 150)
-		order, inst := newOrder("key"), ordered("ins_1", 10*time.Second)
-		order.RecoverWithin, inst.Price.RunningKopH = anyAge, 100
-		api.Add(order.Seed.Key(1), inst)
+	withAccount(t, func(t *testing.T, s *service, m *Manager) {
+		m.limitBurn(1500)
+		s.Script("GET /balance", rentaltest.Respond(http.StatusOK, rental.Balance{}))
+		s.Script("GET /instances", rentaltest.Respond(http.StatusOK, rentaltest.Page()))
+		order := newOrder(ChosenKey("key"))
+		s.Key, s.Inst = order.Seed.Key(1), ordered(10*time.Second)
+		s.Inst.Price.RunningKopH = 1000
 		rented, _, err := m.Find(t.Context(), order, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -548,45 +459,75 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		err = m.Account.Spend(ctx, "", 51, func(context.Context) (string, error) { return "", nil })
-		if !errors.Is(err, context.DeadlineExceeded) {
+		if err = m.spend(ctx, 510); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("another one: %v", err)
-		}
-	})
-}
-
-// An instance whose response can be read only in part is saved, and read by its id.
-func TestRent_UnreadableResponse(t *testing.T) {
-	const unreadable = `{"id":"ins_off_1","status":"creating","price":{"running_kop_h":"high"}}`
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	synctest.Test(t, func(t *testing.T) {
-		m := newManager(rentaltest.Client(t, transport(func(req *http.Request) (*http.Response, error) {
-			resp, err := api.RoundTrip(req)
-			if err == nil && req.Method == http.MethodPost {
-				resp.Body = io.NopCloser(strings.NewReader(unreadable))
-			}
-			return resp, err
-		})))
-		order := newOrder("key")
-		order.MaxPriceKopH = 100
-		rented, now, err := rentAndConverge(t.Context(), m, order, offerAt("off_1", 100))
-		if err != nil || rented.ID != "ins_off_1" || now.DiskGB != 60 || now.Price.RunningKopH != 100 {
-			t.Errorf("rented %+v, now %+v, %v", rented, now, err)
 		}
 	})
 }
 
 // A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
 func TestConvergeRented_NewInstanceIsNotFoundYet(t *testing.T) {
-	api := rentaltest.NewMarket(map[string]int64{"off_1": 100})
-	api.Hidden = 3
-	api.After = func(inst *rental.Instance) error {
-		inst.CreatedAt = inst.CreatedAt.Add(-time.Hour) // another clock
-		return nil
-	}
-	withMarket(t, api, func(t *testing.T, m *Manager) {
-		if rented, _, err := rentAndConverge(t.Context(), m, newOrder(""), offerAt("off_1", 100)); err != nil {
-			t.Errorf("got %+v, %v", rented, err)
+	withAccount(t, func(t *testing.T, s *service, m *Manager) {
+		s.On["POST"] = func(s *service) int {
+			s.Inst.CreatedAt = time.Now().Add(-time.Hour) // another clock
+			return http.StatusCreated
+		}
+		rented, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		s.On["GET"] = func(*service) int {
+			if time.Since(began) < 20*time.Second {
+				return http.StatusNotFound
+			}
+			return http.StatusOK
+		}
+		if _, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
+			t.Error(err)
 		}
 	})
+}
+
+// If the account cannot be read right before a rental or start is sent, nothing is sent. The error is not taken for
+// that of the rental or start, whatever its status is.
+func TestBeforeSend_UnreadableAccount(t *testing.T) {
+	for _, status := range []int{401, 403, 404, 503} {
+		refuse := func(s *service, pattern string) {
+			s.Script(pattern, func(req *http.Request) (*http.Response, error) { // the request limit
+				s.Script("GET /balance", rentaltest.Fail(status))
+				resp, err := rentaltest.Fail(http.StatusTooManyRequests)(req)
+				resp.Header.Set("Retry-After", "10")
+				return resp, err
+			})
+		}
+		check := func(t *testing.T, s *service, pattern string, err error) {
+			if n := len(s.Sent(pattern)); errorName(err) != "AccountUnreadable" || n != 1 {
+				t.Errorf("%s, %d: %v, sent %d times", pattern, status, err, n)
+			}
+		}
+		withAccount(t, func(t *testing.T, s *service, m *Manager) {
+			m.limitBurn(100_000)
+			refuse(s, "POST /instances")
+			_, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
+			check(t, s, "POST /instances", err)
+		})
+		withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
+			m.limitBurn(100_000)
+			refuse(s, "POST /instances/*/start")
+			_, err := m.Converge(t.Context(), s.Inst, running(OutbidRestart))
+			check(t, s, "POST /instances/*/start", err)
+		})
+	}
+}
+
+// An object that has taken an instance does not lose this mark by a plan: the deletion of a tainted object, which may
+// be the one that had the instance before, is refused.
+func TestOwners_TakenAndPlanned(t *testing.T) {
+	var owners Owners
+	owners.create("ins_1", Object{Token: "new"}, Taken)
+	owners.Claim("ins_1", Object{Token: "new"})
+	if _, ok := owners.Claim("ins_1", Object{}); ok {
+		t.Error("a deletion without a token is allowed")
+	}
 }

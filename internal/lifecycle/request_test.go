@@ -3,11 +3,9 @@ package lifecycle
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // An unchanged status proves something only after enough time and enough observations.
@@ -38,9 +36,8 @@ func TestNextAfterRequest_UnchangedStatus(t *testing.T) {
 		"refused after a lost one, end": {afterLost, lag + inFlight + 1, 5, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := rentaltest.New(rental.Interruptible, rental.StatusOutbid, rental.DesiredRunning)
-				c := &converger{target: running(OutbidRestart), manager: newManager(rentaltest.Client(t, s))}
+			withInstance(t, rental.Interruptible, "outbid/running", func(t *testing.T, s *service, m *Manager) {
+				c := &converger{target: running(OutbidRestart), manager: m}
 				c.last = &request{wanted: rental.DesiredRunning, before: s.Inst, at: time.Now(), err: test.err, seen: test.seen}
 				time.Sleep(test.after)
 				next, err := c.next(s.Inst)

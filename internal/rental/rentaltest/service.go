@@ -1,11 +1,9 @@
-// Package rentaltest has a fake of the API with one instance, for tests in synctest bubbles.
 package rentaltest
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -15,28 +13,23 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
 
-// Service is an http.RoundTripper with one instance, whose responses and transitions a test sets. It does what the API
-// document allows.
+// Service is a Transport for an account with one instance.
 type Service struct {
+	Transport
 	mu   sync.Mutex
 	Inst rental.Instance // as it is
-	// Lag is how long reads return the instance as it was before the last change by a request.
-	Lag time.Duration
-	// Stale is the end of that time.
-	Stale time.Time
-	// Current: the response to the request itself does not lag.
-	Current bool
-	// On handles a request such as "start", "logs", "DELETE" or "GET" with a status; 0 cuts the connection.
+	// Key is the idempotency key that Inst was rented under. Without one, the first request to rent is successful.
+	Key string
+	// On changes the instance because of a request, and returns the status of the response; 0 cuts the connection. The
+	// names are "start", "stop", "PATCH", "DELETE", "GET", and "POST" for a new instance.
 	On map[string]func(*Service) int
-	// Ahead is how far the clock of the service is ahead of the local one.
-	Ahead time.Duration
-	// Log is the startup log, and LogReads the number of times that it was read.
-	Log      []string
-	LogReads int
-	// Sent are the requests that change something, in order.
-	Sent []string
+	// Lag is how long reads return the instance as it was before the last change of its status by a request.
+	Lag time.Duration
+	// OthersKopH is the burn rate of other instances, kopecks per hour.
+	OthersKopH int64
 
 	before rental.Instance
+	stale  time.Time // the end of the lag
 	next   []transition
 }
 
@@ -46,25 +39,47 @@ type transition struct {
 	do func(*rental.Instance)
 }
 
-// ID is the id of the instance.
-const ID = "ins_1"
-
-// PublicKey is a line of a public key file.
-const PublicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"
-
-// Key is an API key.
-var Key = "test" + strings.Repeat("0", 40)
-
-// bidKopH is the price of a new bid, kopecks per hour.
-const bidKopH = 1000
+const (
+	// ID is the id of the instance.
+	ID = "ins_1"
+	// OfferKopH is the price of all offers, and of a new instance, kopecks per hour.
+	OfferKopH = 1000
+)
 
 // New returns a service with an instance.
 func New(kind rental.RentalType, status rental.InstanceStatus, desired rental.DesiredState) *Service {
-	return &Service{
-		On: map[string]func(*Service) int{},
-		Inst: rental.Instance{
-			ID: ID, Type: kind, Status: status, DesiredState: desired, Template: rental.TemplateRef{Slug: "pytorch"},
-			Price: rental.InstancePrice{RunningKopH: 1010, StoppedKopH: 10},
+	s := NewAccount()
+	s.Key, s.Inst = "key of another run", rental.Instance{
+		ID: ID, Type: kind, Status: status, DesiredState: desired, Template: rental.TemplateRef{Slug: "pytorch"},
+		Price: rental.InstancePrice{RunningKopH: 1010, StoppedKopH: 10},
+	}
+	return s
+}
+
+// NewAccount returns a service without an instance.
+func NewAccount() *Service {
+	s := &Service{On: map[string]func(*Service) int{"start": Starts, "stop": Stops, "DELETE": destroys}}
+	for pattern, respond := range map[string]func(*http.Request) Response{
+		"GET /instances": s.read, "GET /instances/*": s.read, "GET /balance": s.balance,
+		"PATCH /instances/*": s.change, "DELETE /instances/*": s.change, "POST /instances/*/*": s.change,
+	} {
+		s.Script(pattern, s.locked(respond))
+	}
+	s.Script("POST /instances", s.Rent)
+	s.Script("GET /me", Respond(http.StatusOK, map[string]any{"id": "usr_1", "name": "user"}))
+	s.Script("GET /templates", Respond(http.StatusOK, Page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})))
+	s.Script("GET /offers/*", func(req *http.Request) (*http.Response, error) {
+		return JSONResponse(req, http.StatusOK, Offer(path.Base(req.URL.Path), OfferKopH))
+	})
+	return s
+}
+
+// Offer returns an available offer.
+func Offer(id string, kopH int64) map[string]any {
+	return map[string]any{
+		"id": id, "available": true, "gpu": map[string]any{"slug": "a", "name": "A", "count": 1, "vram_gb": 8},
+		"price": map[string]any{
+			"on_demand_kop_h": kopH, "interruptible_kop_h": kopH, "storage_kop_gb_month": 0, "traffic_kop_gb": 0,
 		},
 	}
 }
@@ -98,6 +113,11 @@ func Stops(s *Service) int {
 	return http.StatusOK
 }
 
+func destroys(s *Service) int {
+	Is(rental.StatusDestroyed, rental.DesiredDestroyed)(&s.Inst)
+	return http.StatusOK
+}
+
 // OutbidAfter accepts a start, after which the instance is outbid.
 func OutbidAfter(running, outbid time.Duration) func(*Service) int {
 	return func(s *Service) int {
@@ -111,21 +131,6 @@ func OutbidAfter(running, outbid time.Duration) func(*Service) int {
 // Replies returns a status and does nothing.
 func Replies(status int) func(*Service) int { return func(*Service) int { return status } }
 
-// Loses carries out the first request, and loses its response and those of n repetitions.
-func Loses(work func(*Service) int, status, n int) func(*Service) int {
-	calls := 0
-	return func(s *Service) int {
-		if calls++; calls == 1 {
-			work(s)
-			return status
-		}
-		if calls <= n+1 {
-			return status
-		}
-		return http.StatusConflict
-	}
-}
-
 func (s *Service) advance() {
 	for len(s.next) > 0 && !time.Now().Before(s.next[0].at) {
 		next := s.next[0]
@@ -134,113 +139,120 @@ func (s *Service) advance() {
 	}
 }
 
-// RoundTrip implements http.RoundTripper.
-func (s *Service) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
+// locked makes a response while nothing else changes the instance.
+func (s *Service) locked(respond func(*http.Request) Response) Response {
+	return func(req *http.Request) (*http.Response, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.advance()
+		return respond(req)(req)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.advance()
-	status, response := s.response(req)
-	if status == 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	resp, err := JSONResponse(req, status, response)
-	resp.Header.Set("Date", time.Now().Add(s.Ahead).UTC().Format(http.TimeFormat))
-	return resp, err
 }
 
-// JSONResponse returns a response with a JSON body.
-func JSONResponse(req *http.Request, status int, response any) (*http.Response, error) {
-	body, err := json.Marshal(response)
-	header := http.Header{"Content-Type": {"application/json"}}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
+// Rent is the response to a request that rents the instance. It replays an instance that was rented under the key.
+func (s *Service) Rent(req *http.Request) (*http.Response, error) { return s.locked(s.rent)(req) }
+
+func (s *Service) rent(req *http.Request) Response {
+	var order rental.InstanceCreate
+	if err := json.NewDecoder(req.Body).Decode(&order); err != nil {
+		return Fail(http.StatusUnprocessableEntity)
+	}
+	key := req.Header.Get("Idempotency-Key")
+	switch {
+	case key == s.Key:
+		return Replay(s.Inst)
+	case s.Key != "" || order.OfferID == "none":
+		return Fail(http.StatusNotFound)
+	}
+	s.Key, s.Inst = key, rental.Instance{
+		ID: ID, Status: rental.StatusCreating, Type: order.Type, DiskGB: order.DiskGB, CreatedAt: time.Now(),
+		Template: rental.TemplateRef{Slug: order.Template}, Price: rental.InstancePrice{RunningKopH: OfferKopH},
+	}
+	s.Later(10*time.Second, Is(rental.StatusRunning, rental.DesiredRunning))
+	if on := s.On["POST"]; on != nil {
+		return respond(on(s), s.Inst)
+	}
+	return Respond(http.StatusCreated, s.Inst)
 }
 
-func (s *Service) response(req *http.Request) (status int, response any) {
-	last := req.URL.Path[strings.LastIndex(req.URL.Path, "/")+1:]
-	name := last
-	if last == ID {
-		name = req.Method
+// Replay returns an instance that was rented before under the key of the request.
+func Replay(inst any) Response {
+	return func(req *http.Request) (*http.Response, error) {
+		resp, err := JSONResponse(req, http.StatusOK, inst)
+		resp.Header.Set("Idempotent-Replayed", "true")
+		return resp, err
+	}
+}
+
+func (s *Service) change(req *http.Request) Response {
+	before := s.Inst
+	status := s.On[changeName(req.Method+" "+req.URL.Path)](s)
+	if s.Inst.Status != before.Status {
+		s.before, s.stale = before, time.Now().Add(s.Lag)
+	}
+	return respond(status, s.view())
+}
+
+func respond(status int, body any) Response {
+	switch {
+	case status == 0:
+		return Cut
+	case status >= http.StatusBadRequest:
+		return Fail(status)
+	}
+	return Respond(status, body)
+}
+
+func (s *Service) read(req *http.Request) Response {
+	status, list := http.StatusOK, path.Base(req.URL.Path) == "instances"
+	if on := s.On["GET"]; on != nil {
+		status = on(s)
 	}
 	switch {
-	case name == "logs":
-		s.LogReads++
-		if on := s.On["logs"]; on != nil {
-			status := on(s)
-			return status, Failure(status)
-		}
-		return http.StatusOK, map[string]any{"lines": append([]string{}, s.Log...)}
-	case strings.Contains(req.URL.Path, "/offers/"):
-		gpu := map[string]any{"slug": "rtx_4090", "name": "RTX 4090", "count": 1, "vram_gb": 24}
-		price := map[string]any{
-			"on_demand_kop_h":      2 * bidKopH,
-			"interruptible_kop_h":  bidKopH,
-			"storage_kop_gb_month": 0,
-			"traffic_kop_gb":       0,
-		}
-		return http.StatusOK, map[string]any{"id": last, "available": true, "gpu": gpu, "price": price}
-	case last == "templates":
-		return http.StatusOK, Page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})
-	case name == "balance":
-		return http.StatusOK, map[string]any{
-			"balance_kop": 1e9, "available_kop": 1e9, "burn_kop_h": s.view().BurnKopH(), "currency": "RUB",
-		}
-	case name == "me":
-		return http.StatusOK, map[string]any{"id": "usr_1", "name": "user"}
-	case name == "GET" || last == "instances":
-		return s.read(last)
+	case list && s.Key == "":
+		return respond(status, Page())
+	case list:
+		return respond(status, Page(s.view()))
+	case s.Key == "":
+		return Fail(http.StatusNotFound)
 	}
-	s.Sent = append(s.Sent, name)
-	before := s.Inst
-	status = s.On[name](s)
-	if s.Inst.Status != before.Status {
-		s.before, s.Stale = before, time.Now().Add(s.Lag)
-	}
-	if status != http.StatusOK {
-		return status, Failure(status)
-	}
-	if s.Current {
-		return status, s.Inst
-	}
-	return status, s.view()
+	return respond(status, s.view())
 }
 
-// Page returns a list of one item.
-func Page(item any) any { return map[string]any{"data": []any{item}, "next_cursor": nil} }
-
-// Failure returns the error of the API for a status.
-func Failure(status int) any {
-	code := map[int]string{
-		401: "unauthorized", 402: "insufficient_funds", 403: "forbidden", 404: "not_found", 409: "conflict",
-		422: "validation_error", 429: "rate_limited", 500: "internal", 503: "provider_unavailable",
-	}[status]
-	return map[string]any{"error": map[string]any{"code": code, "message": "no"}}
-}
-
-func (s *Service) read(last string) (status int, response any) {
-	if on := s.On["GET"]; on != nil {
-		if status := on(s); status != http.StatusOK {
-			return status, Failure(status)
-		}
-	}
-	if last == "instances" {
-		return http.StatusOK, Page(s.view())
-	}
-	return http.StatusOK, s.view()
+func (s *Service) balance(*http.Request) Response {
+	burn := s.OthersKopH + s.view().BurnKopH()
+	return Respond(http.StatusOK, map[string]any{
+		"balance_kop": 1e9, "available_kop": 1e9, "burn_kop_h": burn, "currency": "RUB",
+	})
 }
 
 // view is the instance as reads return it.
 func (s *Service) view() rental.Instance {
-	if time.Now().Before(s.Stale) {
+	if time.Now().Before(s.stale) {
 		return s.before
 	}
 	return s.Inst
 }
 
-// Requests returns Sent as one text.
-func (s *Service) Requests() string { return strings.Join(s.Sent, " ") }
+// Changes returns the requests that change the instance, in order, such as "stop DELETE".
+func (s *Service) Changes() string {
+	var names []string
+	for _, request := range s.Sent("") {
+		if !strings.HasPrefix(request, "GET ") && request != "POST /instances" {
+			names = append(names, changeName(request))
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// changeName is the method of a request for the instance, or the last part of a longer path.
+func changeName(request string) string {
+	method, urlPath, _ := strings.Cut(request, " ")
+	if name := path.Base(urlPath); name != ID {
+		return name
+	}
+	return method
+}
 
 // Run runs a test in a synctest bubble with a client of the service that newService returns there.
 func Run(t *testing.T, newService func() *Service, test func(*testing.T, *Service, *rental.Client)) {
@@ -250,16 +262,4 @@ func Run(t *testing.T, newService func() *Service, test func(*testing.T, *Servic
 		test(t, service, Client(t, service))
 		time.Sleep(2 * time.Hour) //nolint:forbidigo // fake time, until no goroutine is left
 	})
-}
-
-// Client returns a client of a service with two retries.
-func Client(t *testing.T, transport http.RoundTripper) *rental.Client {
-	t.Helper()
-	client, err := rental.New(rental.Config{
-		BaseURL: "https://rent.example/api/v1", APIKey: Key, Transport: transport, MaxRetries: 2,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
 }
