@@ -81,8 +81,9 @@ func TestLogout(t *testing.T) {
 			fails: []string{`did not confirm that the key that begins with "gpr_OLDK" is revoked`}},
 		"id with a terminal escape": {key: credentials.Credential{APIKey: oldKey, KeyID: "\x1b[2Jk"}, left: oldKey,
 			revoke: forbidden, fails: []string{"the key k is"}},
-		"cancelled": {key: key, revoke: hang, during: func(_ *testing.T, _ *fakeLogin, cancel func()) { cancel() }, left: oldKey,
-			fails: []string{"logout was cancelled", "kept", "may be revoked already"}},
+		"cancelled": {key: key, revoke: hang, left: oldKey,
+			during: func(_ *testing.T, _ *fakeLogin, cancel func()) { cancel() },
+			fails:  []string{"logout was cancelled", "kept", "may be revoked already"}},
 		"a newer login": {key: key, revoke: noContent, left: newKey, prints: "Removed the login to " + address,
 			during: func(t *testing.T, f *fakeLogin, _ func()) {
 				f.saveCredential(t, credentials.Credential{APIKey: newKey, KeyID: "key_new"})

@@ -198,7 +198,8 @@ func TestFind_FewRequests(t *testing.T) {
 	for i := range 150 {
 		entries = append(entries, entry(fmt.Sprintf("s%03d", i), 1000-i))
 	}
-	api := account([]string{strings.Join(entries, ",") + "," + bare("nameless")}, append(entries, entry("nameless", 100))...)
+	page := strings.Join(entries, ",") + "," + bare("nameless")
+	api := account([]string{page}, append(entries, entry("nameless", 100))...)
 	report, err := find(t, api)
 	if read := reads(api); err != nil || len(report.Servers) != 151 || len(read) != 101 || read[100] != "nameless" {
 		t.Errorf("%d servers, %d reads, %v", len(report.Servers), len(read), err)

@@ -258,8 +258,8 @@ func TestCreate_MinReadyZero(t *testing.T) {
 	s.unchanged(config)
 }
 
-// If the waits of a creation fail, allocation = "all" destroys what was rented. Otherwise the error names untaint, which
-// keeps the members, and the next apply continues to wait.
+// If the waits of a creation fail, allocation = "all" destroys what was rented. Otherwise the error names untaint,
+// which keeps the members, and the next apply continues to wait.
 func TestCreate_NotReadyInTime(t *testing.T) {
 	t.Parallel()
 	p := new(acctest.Proxy)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// session is a state with a fleet, which a test plans, applies and destroys through the plugin protocol. Each call has a
-// new process of the provider. Messages are those of all diagnostics: severity, summary and detail.
+// session is a state with a fleet, which a test plans, applies and destroys through the plugin protocol. Each call has
+// a new process of the provider. Messages are those of all diagnostics: severity, summary and detail.
 type session struct {
 	*testing.T
 	env      *acctest.Env
@@ -33,9 +33,9 @@ func newSession(t *testing.T, env *acctest.Env) *session {
 }
 
 func (s *session) process() acctest.Plugin {
-	arguments := map[string]any{"base_url": s.env.BaseURL, "api_key": s.env.APIKey, "poll_interval": "1ms"}
-	maps.Copy(arguments, s.provider)
-	return acctest.Configured(s.T, arguments)
+	block := s.env.Arguments()
+	maps.Copy(block, s.provider)
+	return acctest.Configured(s.T, block)
 }
 
 type arguments = map[string]any
