@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 )
 
@@ -14,11 +14,10 @@ import (
 func TestConnectAccount(t *testing.T) {
 	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
 	sent := "" // the key of the last request
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	env := acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(acctest.Before(func(r *http.Request) {
 		sent = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	}))
-	defer server.Close()
-	here, other := server.URL+"/api/v1", "https://other.example/api/v1"
+	}))))
+	here, other := env.BaseURL, "https://other.example/api/v1"
 	for name, test := range map[string]struct {
 		login, env, key string // addresses of the login and of the environment; the key of the environment
 		sends           string // the key that is sent
@@ -58,7 +57,7 @@ func TestConnectAccount(t *testing.T) {
 			}
 			defer client.CloseIdleConnections()
 			sent = ""
-			_, _ = client.GetMe(t.Context()) //nolint:errcheck // the response is empty
+			_, _ = client.GetMe(t.Context()) //nolint:errcheck // the service does not have these keys
 			if sent != test.sends || client.Authenticated() != (test.sends != "") {
 				t.Errorf("the client sends %.8q, want %.8q", sent, test.sends)
 			}

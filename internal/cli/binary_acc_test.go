@@ -1,15 +1,12 @@
 package cli_test
 
 import (
-	"bytes"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 const config = `
@@ -33,72 +30,6 @@ resource "gpurent_instance" "server" {
   disk_gb  = 60
 }
 `
-
-// Ctrl-C during the create request or while the instance boots keeps the instance, untainted: the provider saves it
-// first. The next apply waits for it and creates no other.
-func TestAccBinary_interruptedApplyIsResumed(t *testing.T) {
-	for name, test := range map[string]struct {
-		delay     int64                       // of the create request, in milliseconds
-		interrupt func(env *acctest.Env) bool // whether it is time
-	}{
-		"during the request": {1000, func(env *acctest.Env) bool { return env.CountRequests("POST", "/instances") == 1 }},
-		"while it boots":     {1, func(env *acctest.Env) bool { return env.CountRequests("GET", "/instances") > 3 }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			// The test checks the status creating and counts the create requests. An interruption also ends the retries of a
-			// request, so a lost response would become an error.
-			env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums", "status-after-work", "gateway-errors"),
-				func(c *simulator.Config) { c.Boot = 30 * time.Minute })
-			slow := simulator.Fault{Method: "POST", Path: "/instances", DelayMS: test.delay, Times: 1}
-			if err := env.AddFault(slow); err != nil {
-				t.Fatal(err)
-			}
-			workspace := env.Workspace(config)
-			var output bytes.Buffer
-			apply := workspace.Command(t.Context(), &output, "apply", "-auto-approve", "-no-color")
-			if err := apply.Start(); err != nil {
-				t.Fatal(err)
-			}
-			for deadline := time.Now().Add(time.Minute); !test.interrupt(env); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("the provider does not create an instance:\n%s", &output)
-				}
-			}
-			if err := apply.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-			if err := apply.Wait(); err == nil {
-				t.Errorf("the interrupted apply succeeded:\n%s", &output)
-			}
-			before := savedInstance(t, workspace)
-			if before.Tainted || before.Attributes.ID == "" || before.Attributes.Status != "creating" {
-				t.Fatalf("state after the interruption: %+v\n%s", before, &output)
-			}
-
-			env.Advance(time.Hour)
-			workspace.Run("apply", "-auto-approve", "-no-color")
-			if after := savedInstance(t, workspace); after.Attributes.ID != before.Attributes.ID ||
-				after.Attributes.Status != "running" {
-				t.Errorf("before %+v, after %+v: want the same instance, running", before, after)
-			}
-			if n := env.CountRequests("POST", "/instances"); n != 1 {
-				t.Errorf("%d POST requests, want 1", n)
-			}
-			workspace.Run("plan", "-no-color", "-detailed-exitcode") // no changes
-		})
-	}
-}
-
-type instanceState struct{ ID, Status string }
-
-func savedInstance(t *testing.T, w *acctest.Workspace) acctest.Saved[instanceState] {
-	t.Helper()
-	instances := acctest.SavedIn[instanceState](w, "gpurent_instance")
-	if len(instances) == 0 {
-		t.Fatal("the state has no instance")
-	}
-	return instances[0]
-}
 
 // Logs of all levels, the output and saved plans contain no secret. Only the state contains the secret of a key that
 // Terraform issued, and so do later saved plans, which contain the state.

@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -16,22 +15,20 @@ func TestAccDebug_attachAndStop(t *testing.T) {
 		t.Skip("Windows has no signals")
 	}
 	env := acctest.Start(t)
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		plugin := newUser(t, "GPURENT_BASE_URL="+env.BaseURL, "GPURENT_API_KEY="+env.APIKey).start("--debug")
-		const assignment = "export TF_REATTACH_PROVIDERS="
-		line := plugin.line()
-		for !strings.HasPrefix(line, assignment) {
-			line = plugin.line()
-		}
-		value := strings.Trim(strings.TrimPrefix(line, assignment), "'\n")
-		workspace := env.Workspace("data \"gpurent_gpus\" \"all\" {}\n", "TF_REATTACH_PROVIDERS="+value,
-			"GPURENT_BASE_URL=", "GPURENT_API_KEY=")
-		workspace.Run("apply", "-auto-approve", "-no-color")
-		if err := plugin.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		if _, stderr, code := plugin.wait(); code != 0 {
-			t.Errorf("%s: exit %d, %s", signal, code, stderr)
-		}
+	plugin := newUser(t, "GPURENT_BASE_URL="+env.BaseURL, "GPURENT_API_KEY="+env.APIKey).start("--debug")
+	const assignment = "export TF_REATTACH_PROVIDERS="
+	line := plugin.line()
+	for !strings.HasPrefix(line, assignment) {
+		line = plugin.line()
+	}
+	value := strings.Trim(strings.TrimPrefix(line, assignment), "'\n")
+	workspace := env.Workspace("data \"gpurent_gpus\" \"all\" {}\n", "TF_REATTACH_PROVIDERS="+value,
+		"GPURENT_BASE_URL=", "GPURENT_API_KEY=")
+	workspace.Run("apply", "-auto-approve", "-no-color")
+	if err := plugin.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := plugin.wait(); code != 0 {
+		t.Errorf("exit %d, %s", code, stderr)
 	}
 }

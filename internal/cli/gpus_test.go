@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -56,12 +55,8 @@ const catalog = `{"data":[
 // The exact output: names of the service are inert in the table, and data in the JSON.
 func TestGPUs_Formats(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(catalog)) //nolint:errcheck // the client fails, too
-	}))
-	defer server.Close()
-	t.Setenv("GPURENT_BASE_URL", server.URL+"/api/v1")
+	env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/gpus").Do(acctest.Respond(200, catalog))))
+	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	const warning = "Warning: The list lacks entries with invalid data: 1.\n"
 	table, stderr, code := run("gpus")
 	want := `SLUG    NAME    MEMORY   AVAILABLE   ON DEMAND FROM   INTERRUPTIBLE FROM
@@ -69,7 +64,7 @@ cheap   Cheap   12 GB    41          9.64 ₽           -
 evil    red     80 GB    3           1,234.56 ₽       700.00 ₽
 none    None    8 GB     0           -                -
 
-Prices of one GPU per hour at ` + server.URL + `/api/v1; "-": no offer.
+Prices of one GPU per hour at ` + env.BaseURL + `; "-": no offer.
 In a configuration: offer_query = { gpu = ["SLUG"] }
 `
 	if code != 0 || stderr != warning || table != want {
@@ -78,7 +73,7 @@ In a configuration: offer_query = { gpu = ["SLUG"] }
 	text, stderr, code := run("gpus", "--format=json")
 	want = `{
   "format_version": "1.0",
-  "base_url": "` + server.URL + `/api/v1",
+  "base_url": "` + env.BaseURL + `",
   "gpus": [
     {
       "slug": "cheap",
@@ -97,8 +92,7 @@ In a configuration: offer_query = { gpu = ["SLUG"] }
 func TestGPUs_ExitCodes(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_API_KEY", "")
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
+	env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/gpus").Do(acctest.Refuse(404, "not_found"))))
 	for _, test := range []struct {
 		address, arguments string
 		code               int
@@ -106,9 +100,9 @@ func TestGPUs_ExitCodes(t *testing.T) {
 	}{
 		{"", "", 2, "the address of the service is missing: set GPURENT_BASE_URL, or log in"},
 		{"http://rent.example/api/v1", "", 2, "https"},
-		{server.URL + "/api/v1", "--format markdown", 2, `unknown format "markdown": use table, json`},
-		{server.URL + "/api/v1", "rtx_4090", 2, `unexpected argument "rtx_4090"`},
-		{server.URL + "/api/v1", "", 1, "cannot list the GPU models: "},
+		{env.BaseURL, "--format markdown", 2, `unknown format "markdown": use table, json`},
+		{env.BaseURL, "rtx_4090", 2, `unexpected argument "rtx_4090"`},
+		{env.BaseURL, "", 1, "cannot list the GPU models: "},
 	} {
 		t.Setenv("GPURENT_BASE_URL", test.address)
 		stdout, stderr, code := run(append([]string{"gpus"}, strings.Fields(test.arguments)...)...)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // Without a terminal, a login prints two lines, whatever happens between them. Texts of the service cannot move the
@@ -28,8 +29,8 @@ func TestLogin_RemovesControlCharacters(t *testing.T) {
 			"ABCD EFGH", "me  @here"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			f := newFakeLogin(t, pending, slowDown, cutConnection, approvedFor(test.email))
-			f.service.code = codeResponse("user_code", test.code)
+			f := newFakeLogin(t, pending, slowDown, rentaltest.Cut, approvedFor(test.email))
+			f.service.Script("POST /auth/device", codeResponse("user_code", test.code))
 			err := f.run(t.Context(), t)
 			want := "Open https://rent.example/device in a browser and approve the code " + test.codeShown +
 				" within 10m0s.\nLogged in to https://rent.example/api/v1 as " + test.emailShown + ". The key is in " +
@@ -71,16 +72,16 @@ func TestLogin_RejectsUnsafePrompt(t *testing.T) {
 		"no code":           codeResponse("user_code", `""`),
 		"invisible code":    codeResponse("user_code", `"\u001b[2J\u0007"`),
 		"no device code":    codeResponse("device_code", `""`),
-		"not JSON":          {status: 200, body: "<html>"},
+		"not JSON":          raw(200, "<html>"),
 		"an error":          apiError(422, "validation_error"),
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
-			f.service.code = code
+			f.service.Script("POST /auth/device", code)
 			f.browse = func(context.Context, string) error { t.Error("the browser was opened"); return nil }
 			err := f.run(t.Context(), t)
-			if err == nil || len(f.service.polled) > 0 || f.stdout.Len() > 0 {
-				t.Errorf("%v; %d polls; stdout %q", err, len(f.service.polled), &f.stdout)
+			if err == nil || len(f.polled) > 0 || f.stdout.Len() > 0 {
+				t.Errorf("%v; %d polls; stdout %q", err, len(f.polled), &f.stdout)
 			}
 		})
 	}
@@ -96,8 +97,8 @@ func TestLogin_OpensShownAddress(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
-			f.service.code = codeResponse("verification_uri", strconv.Quote(test.address), "verification_uri_complete",
-				strconv.Quote(test.complete))
+			f.service.Script("POST /auth/device", codeResponse("verification_uri", strconv.Quote(test.address),
+				"verification_uri_complete", strconv.Quote(test.complete)))
 			opened := ""
 			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
 			if err := f.run(t.Context(), t); err != nil || opened != test.opened {

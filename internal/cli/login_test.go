@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 // mayBeIssued is the part of an error after a response with a key was possibly lost.
@@ -43,36 +43,37 @@ func TestLogin_Polling(t *testing.T) {
 			fails: "expired"},
 		{name: "slow_down until expiry", code: lasts("14"), tokens: responses{slowDown}, polled: []int{5}, ends: 14,
 			fails: "expired"},
-		{name: "transient errors", tokens: responses{cutConnection, {status: 502, body: "<html>"}, internal, approved},
+		{name: "transient errors", tokens: responses{rentaltest.Cut, raw(502, "<html>"), internal, approved},
 			polled: []int{5, 10, 15, 20}},
-		{name: "dead address", code: response{status: 504, hook: hang}, ends: 10, fails: "no usable answer from the API"},
+		{name: "dead address", code: hang, ends: 10, fails: "no usable answer from the API"},
 		{name: "errors until expiry", code: lasts("12"), tokens: responses{internal}, polled: []int{5, 10}, ends: 12,
 			fails: "500 internal", lost: true},
-		{name: "response lost, then code used", tokens: responses{cutConnection, expired}, polled: []int{5, 10},
+		{name: "response lost, then code used", tokens: responses{rentaltest.Cut, expired}, polled: []int{5, 10},
 			fails: "expired or was already used", lost: true},
-		{name: "response without key, then code used", tokens: responses{{status: 200, body: `{"key_id":"k"}`}, expired},
+		{name: "response without key, then code used", tokens: responses{raw(200, `{"key_id":"k"}`), expired},
 			polled: []int{5, 10}, fails: "expired or was already used", lost: true},
-		{name: "response lost, then expired", code: lasts("7"), tokens: responses{cutConnection}, polled: []int{5}, ends: 7,
+		{name: "response lost, then expired", code: lasts("7"), tokens: responses{rentaltest.Cut}, polled: []int{5}, ends: 7,
 			fails: "expired", lost: true},
-		{name: "response lost, then pending", tokens: responses{cutConnection, pending, expired}, polled: []int{5, 10, 15},
+		{name: "response lost, then pending", tokens: responses{rentaltest.Cut, pending, expired}, polled: []int{5, 10, 15},
 			fails: "expired or was already used"},
-		{name: "response lost, then denied", tokens: responses{cutConnection, denied}, polled: []int{5, 10}, fails: "denied"},
-		{name: "4xx of a proxy", tokens: responses{{status: 403, body: "<html>"}}, polled: []int{5}, fails: "403",
+		{name: "response lost, then denied", tokens: responses{rentaltest.Cut, denied}, polled: []int{5, 10},
+			fails: "denied"},
+		{name: "4xx of a proxy", tokens: responses{raw(403, "<html>")}, polled: []int{5}, fails: "403",
 			lost: true},
 		{name: "other API error", tokens: responses{apiError(422, "validation_error")}, polled: []int{5}, fails: "422"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			f := newFakeLogin(t, test.tokens...)
-			if test.code.status != 0 {
-				f.service.code = test.code
+			if test.code != nil {
+				f.service.Script("POST /auth/device", test.code)
 			}
 			err := f.run(t.Context(), t)
 			ends := max(test.ends, slices.Max(append(test.polled, 0)))
-			if took := time.Since(f.service.started); took != time.Duration(ends)*time.Second {
+			if took := time.Since(f.started); took != time.Duration(ends)*time.Second {
 				t.Errorf("it took %s, want %d s", took, ends)
 			}
-			if !slices.Equal(f.service.polled, test.polled) {
-				t.Errorf("polled at %d, want %d", f.service.polled, test.polled)
+			if !slices.Equal(f.polled, test.polled) {
+				t.Errorf("polled at %d, want %d", f.polled, test.polled)
 			}
 			wantOutcome(t, f, err, test.fails, test.lost)
 		})
@@ -108,12 +109,10 @@ func TestLogin_WaitsForRateLimit(t *testing.T) {
 		"longer than the code":  {"400", 60, "expired"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			limited := apiError(429, "rate_limited")
-			limited.header = "Retry-After: " + test.retryAfter
-			f := newFakeLogin(t, limited, approved)
-			f.service.code = codeResponse("expires_in", "60")
+			f := newFakeLogin(t, limited(test.retryAfter), approved)
+			f.service.Script("POST /auth/device", codeResponse("expires_in", "60"))
 			wantOutcome(t, f, f.run(t.Context(), t), test.fails, false)
-			if took := int(time.Since(f.service.started).Seconds()); took < test.ends || took > test.ends+10 {
+			if took := int(time.Since(f.started).Seconds()); took < test.ends || took > test.ends+10 {
 				t.Errorf("it took %d s, want %d", took, test.ends)
 			}
 		})
@@ -122,15 +121,7 @@ func TestLogin_WaitsForRateLimit(t *testing.T) {
 
 // Ctrl-C ends a login at every step, at once unless a request is in flight. A key that arrives then is revoked.
 func TestLogin_Cancelled(t *testing.T) {
-	late := approved
-	late.hook = func(req *http.Request) {
-		select {
-		case <-req.Context().Done():
-		case <-time.After(2 * time.Second):
-		}
-	}
-	limited := apiError(429, "rate_limited")
-	limited.header = "Retry-After: 300"
+	late := after(func() { time.Sleep(2 * time.Second) }, approved)
 	revoked := []string{"key_new by gpr_NEWK"}
 	for _, test := range []struct {
 		name       string
@@ -142,21 +133,22 @@ func TestLogin_Cancelled(t *testing.T) {
 		want       string // in the error
 		lost       bool   // the error contains mayBeIssued
 	}{
-		{name: "before the first request", code: codeResponse()},
-		{name: "in the first request", code: response{hook: hang}, after: time.Second, ends: 7 * time.Second},
+		{name: "before the first request", code: codeResponse(), poll: pending},
+		{name: "in the first request", code: hang, poll: pending, after: time.Second, ends: 7 * time.Second},
 		{name: "between polls", code: codeResponse(), poll: pending, after: 7 * time.Second},
-		{name: "during a rate limit", code: codeResponse(), poll: limited, after: 8 * time.Second},
+		{name: "during a rate limit", code: codeResponse(), poll: limited("300"), after: 8 * time.Second},
 		{name: "in a poll that returns the key", code: codeResponse(), poll: late, after: 6 * time.Second,
 			ends: 7 * time.Second, revoke: noContent, revoked: revoked, want: "; a key was issued: the key was revoked"},
-		{name: "in a poll that never ends", code: codeResponse(), poll: response{hook: hang}, after: 6 * time.Second,
+		{name: "in a poll that never ends", code: codeResponse(), poll: hang, after: 6 * time.Second,
 			ends: 12 * time.Second, lost: true},
 		{name: "with a key that cannot be revoked", code: codeResponse(), poll: late, after: 6 * time.Second,
-			ends: 7 * time.Second, revoke: apiError(403, "forbidden"), revoked: revoked,
+			ends: 7 * time.Second, revoke: forbidden, revoked: revoked,
 			want: "; the key key_new was issued, and the service did not confirm that it is revoked"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			f := newFakeLogin(t, test.poll)
-			f.service.code, f.service.deletes["key_new"] = test.code, test.revoke
+			f.service.Script("POST /auth/device", test.code)
+			f.onRevoke(test.revoke)
 			ctx, cancel := context.WithCancel(t.Context())
 			if test.after == 0 {
 				cancel()
@@ -164,11 +156,11 @@ func TestLogin_Cancelled(t *testing.T) {
 			defer time.AfterFunc(test.after, cancel).Stop()
 			err := f.run(ctx, t)
 			wantOutcome(t, f, err, "login was cancelled"+test.want, test.lost)
-			if took := time.Since(f.service.started); took != max(test.after, test.ends) {
+			if took := time.Since(f.started); took != max(test.after, test.ends) {
 				t.Errorf("it took %s", took)
 			}
-			if !slices.Equal(f.service.deleted, test.revoked) {
-				t.Errorf("revoked %s, want %s", f.service.deleted, test.revoked)
+			if !slices.Equal(f.revoked, test.revoked) {
+				t.Errorf("revoked %s, want %s", f.revoked, test.revoked)
 			}
 		})
 	}
@@ -180,21 +172,20 @@ func TestLogin_RevokesUnsavedKey(t *testing.T) {
 		want   []string // in the error
 	}{
 		"revoked": {noContent, []string{"cannot save the key", "was revoked"}},
-		"not revoked": {response{status: 500},
+		"not revoked": {raw(500, ""),
 			[]string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			unwritable := approved
-			f := newFakeLogin(t)
-			unwritable.hook = func(*http.Request) { f.blockFile(t) }
+			var f *fakeLogin
+			f = newFakeLogin(t, after(func() { f.blockFile(t) }, approved))
 			f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
 			f.replace = true
-			f.service.tokens, f.service.deletes["key_new"] = []response{unwritable}, test.revoke
+			f.onRevoke(test.revoke)
 			err := f.run(t.Context(), t)
 			wantContains(t, "the error", fmt.Sprint(err), test.want...)
-			revoked := slices.Compact(f.service.deleted) // with repetitions
+			revoked := slices.Compact(f.revoked) // with repetitions
 			if f.savedKey(t) != oldKey || !slices.Equal(revoked, []string{"key_new by gpr_NEWK"}) {
-				t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.service.deleted)
+				t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.revoked)
 			}
 		})
 	}
@@ -206,12 +197,12 @@ func TestLogin_UnusableFileOrKey(t *testing.T) {
 		f := newFakeLogin(t, approved)
 		f.saveCredential(t, credentials.Credential{APIKey: oldKey})
 		f.blockFile(t)
-		if err := f.run(t.Context(), t); err == nil || f.service.codeRequest != "" {
-			t.Errorf("%v; request %s", err, f.service.codeRequest)
+		if err := f.run(t.Context(), t); err == nil || f.requested() {
+			t.Errorf("%v; requests %s", err, f.service.Sent(""))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t, response{status: 200, body: `{"api_key":"gpr_\r\nHost: x","key_id":"key_new","user":{}}`})
+		f := newFakeLogin(t, raw(200, `{"api_key":"gpr_\r\nHost: x","key_id":"key_new","user":{}}`))
 		wantOutcome(t, f, f.run(t.Context(), t), "cannot be used", false)
 	})
 }
@@ -227,7 +218,7 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 		warning []string // parts
 	}{
 		"revoked": {credentials.Credential{APIKey: oldKey, KeyID: id}, noContent, own, nil},
-		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: id}, apiError(403, "forbidden"), own,
+		"forbidden": {credentials.Credential{APIKey: oldKey, KeyID: id}, forbidden, own,
 			[]string{id, "did not confirm", "gpurent_api_key"}},
 		"without id": {credentials.Credential{APIKey: oldKey}, noContent, nil,
 			[]string{`begins with "gpr_OLDK"`, "its id is unknown"}},
@@ -237,12 +228,12 @@ func TestLogin_RevokesReplacedKey(t *testing.T) {
 			f := newFakeLogin(t, approved)
 			f.saveCredential(t, test.old)
 			f.replace = true
-			f.service.deletes[id] = test.revoke
-			f.service.account = response{status: 200, body: `{"id":"usr_me"}`}
+			f.onRevoke(test.revoke)
+			f.service.Script("GET /me", raw(200, `{"id":"usr_me"}`))
 			wantOutcome(t, f, f.run(t.Context(), t), "", false)
 			wantContains(t, "stderr", f.stderr.String(), test.warning...)
-			if !slices.Equal(f.service.deleted, test.revoked) || (f.stderr.Len() > 0) != (test.warning != nil) {
-				t.Errorf("revoked %s, want %s; stderr %q", f.service.deleted, test.revoked, &f.stderr)
+			if !slices.Equal(f.revoked, test.revoked) || (f.stderr.Len() > 0) != (test.warning != nil) {
+				t.Errorf("revoked %s, want %s; stderr %q", f.revoked, test.revoked, &f.stderr)
 			}
 		})
 	}
@@ -277,9 +268,9 @@ func TestLogin_ExistingKey(t *testing.T) {
 			if (err != nil) != (test.fails != "") || !strings.HasSuffix(fmt.Sprint(err), cmp.Or(test.fails, "<nil>")) {
 				t.Errorf("%v, want %q", err, test.fails)
 			}
-			if f.savedKey(t) != left || !slices.Equal(f.service.deleted, test.revoked) ||
-				(f.service.codeRequest == "") != (err != nil) {
-				t.Errorf("the file has the key %.8s, revoked %s", f.savedKey(t), f.service.deleted)
+			if f.savedKey(t) != left || !slices.Equal(f.revoked, test.revoked) ||
+				f.requested() != (err == nil) {
+				t.Errorf("the file has the key %.8s, revoked %s", f.savedKey(t), f.revoked)
 			}
 		})
 	}

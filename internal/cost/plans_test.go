@@ -10,6 +10,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 )
 
+// The files in testdata/plans are the output of "show -json" of both CLIs for plans against the simulator, without the
+// parts that the command does not read. TestAccCost_plans checks that the present CLIs have the same format.
+
 // recorded is what a recorded plan costs, computed by hand from the prices and caps in it.
 type recorded struct {
 	before, after int64    // sums, kopecks per hour

@@ -2,13 +2,11 @@ package cost
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,63 +115,49 @@ func TestNewReportWithPrices(t *testing.T) {
 	}
 }
 
+// anyOffer returns a plan that creates servers from any offer.
+func anyOffer(t *testing.T, servers int) Plan {
+	t.Helper()
+	change := `{"address": "x", "type": "gpurent_instance", "change": {"actions": ["create"],
+		"after": {"type": "on_demand", "disk_gb": 10, "offer_query": {}}}}`
+	plan, err := Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` +
+		strings.Repeat(change+",", servers-1) + change + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // Servers with equal queries share lists of offers.
 func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 	lists := 0
-	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
-		cursor := cmp.Or(request.URL.Query().Get("cursor"), "0")
-		if cursor == "0" {
+	api := new(rentaltest.Transport)
+	api.Script("GET /offers", func(req *http.Request) (*http.Response, error) {
+		page := 0
+		if _, err := fmt.Sscan(req.URL.Query().Get("cursor"), &page); err != nil {
 			lists++
 		}
-		page, err := strconv.Atoi(cursor)
-		var data []string
+		var offers []any
 		for n := range rental.MaxPageSize {
-			data = append(data, fmt.Sprintf(`{
-				"id": "off_%d_%d", "available": true, "gpu": {"slug": "a", "name": "A", "count": 1},
-				"price": {"on_demand_kop_h": 100, "storage_kop_gb_month": 0, "traffic_kop_gb": 0}}`, page, n))
+			offers = append(offers, rentaltest.Offer(fmt.Sprintf("off_%d_%d", page, n), 100))
 		}
-		answer := fmt.Sprintf(`{"data": [%s], "next_cursor": "%d"}`, strings.Join(data, ","), page+1)
-		if err != nil {
-			return nil, err
-		}
-		return rentaltest.JSONResponse(request, http.StatusOK, json.RawMessage(answer))
+		body := map[string]any{"data": offers, "next_cursor": fmt.Sprint(page + 1)}
+		return rentaltest.JSONResponse(req, http.StatusOK, body)
 	})
 	const servers = 520
-	change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
-	change.Change.Actions = []string{"create"}
-	change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 10, "offer_query": {}}`)
-	plan := Plan{FormatVersion: "1.2", Changes: slices.Repeat([]resourceChange{change}, servers)}
 	synctest.Test(t, func(t *testing.T) {
-		report, err := NewReportWithPrices(t.Context(), clientWith(t, transport), plan)
+		report, err := NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, servers))
 		if err != nil || report.Totals.AfterKopH != servers*100 || lists > 3 {
 			t.Errorf("%d lists, %+v, %v", lists, report.Totals, err)
 		}
 	})
 }
 
-func clientWith(t *testing.T, transport http.RoundTripper) *rental.Client {
-	t.Helper()
-	client, err := rental.New(rental.Config{BaseURL: "https://service.test/api/v1", Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
-}
-
-type answerFunc func(*http.Request) (*http.Response, error)
-
-func (f answerFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
 // An API that fails is an error, and not a plan without offers.
 func TestNewReportWithPrices_Fails(t *testing.T) {
-	transport := answerFunc(func(request *http.Request) (*http.Response, error) {
-		return rentaltest.JSONResponse(request, http.StatusNotFound, rentaltest.Failure(http.StatusNotFound))
-	})
-	change := resourceChange{Address: "x", Mode: "managed", Type: "gpurent_instance"}
-	change.Change.Actions = []string{"create"}
-	change.Change.After = []byte(`{"type": "on_demand", "disk_gb": 10, "offer_query": {}}`)
-	plan := Plan{FormatVersion: "1.2", Changes: []resourceChange{change}}
-	if report, err := NewReportWithPrices(t.Context(), clientWith(t, transport), plan); err == nil {
+	api := new(rentaltest.Transport)
+	api.Script("GET /offers", rentaltest.Fail(http.StatusNotFound))
+	if report, err := NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, 1)); err == nil {
 		t.Errorf("%+v", report)
 	}
 }

@@ -1,56 +1,50 @@
 package unmanaged_test
 
 import (
+	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/unmanaged"
 )
 
 // now is the time of the fake service.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// account is an http.RoundTripper that serves the pages of the list of instances, and the instances by id.
-type account struct {
-	pages  []string          // entries of each page
-	byID   map[string]string // instances; others are not found
-	status int               // status of the list after the first page; 0 for a success
-	reads  []string          // ids that were read
+// account returns a service with the pages of the list of instances, and the instances by id. Others are not found.
+func account(pages []string, byID ...string) *rentaltest.Transport {
+	api := new(rentaltest.Transport)
+	api.Script("GET /instances/*", rentaltest.Fail(http.StatusNotFound))
+	for _, inst := range byID {
+		var read struct{ ID string }
+		if err := json.Unmarshal([]byte(inst), &read); err != nil {
+			panic(err)
+		}
+		api.Script("GET /instances/"+read.ID, respond(inst))
+	}
+	list := make([]rentaltest.Response, len(pages))
+	for i, page := range pages {
+		next := "null"
+		if i+1 < len(pages) {
+			next = strconv.Quote(strconv.Itoa(i + 1))
+		}
+		list[i] = respond(`{"data":[` + page + `],"next_cursor":` + next + `}`)
+	}
+	api.Script("GET /instances", rentaltest.InTurn(list...))
+	return api
 }
 
-func (a *account) RoundTrip(req *http.Request) (*http.Response, error) {
-	if id, ok := strings.CutPrefix(req.URL.Path, "/api/v1/instances/"); ok {
-		a.reads = append(a.reads, id)
-		if inst, ok := a.byID[id]; ok {
-			return response(req, http.StatusOK, inst), nil
-		}
-		return response(req, http.StatusNotFound, `{"error":{"code":"not_found","message":"no"}}`), nil
-	}
-	page := 0
-	if cursor := req.URL.Query().Get("cursor"); cursor != "" && a.status != 0 {
-		return response(req, a.status, `{"error":{"code":"forbidden","message":"no"}}`), nil
-	} else if cursor != "" {
-		if _, err := fmt.Sscan(cursor, &page); err != nil {
-			return nil, err
-		}
-	}
-	next := "null"
-	if page+1 < len(a.pages) {
-		next = fmt.Sprintf(`"%d"`, page+1)
-	}
-	return response(req, http.StatusOK, `{"data":[`+a.pages[page]+`],"next_cursor":`+next+`}`), nil
-}
-
-func response(req *http.Request, status int, body string) *http.Response {
-	header := http.Header{"Content-Type": {"application/json"}, "Date": {now.Format(http.TimeFormat)}}
-	return &http.Response{
-		StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: req,
+func respond(body string) rentaltest.Response {
+	return func(req *http.Request) (*http.Response, error) {
+		resp, err := rentaltest.JSONResponse(req, http.StatusOK, json.RawMessage(body))
+		resp.Header.Set("Date", now.Format(http.TimeFormat))
+		return resp, err
 	}
 }
 
@@ -66,19 +60,22 @@ func entry(id string, kopH int, further ...string) string {
 }
 
 // find runs Find with states that contain the given ids.
-func find(t *testing.T, a *account, managed ...string) (unmanaged.Report, error) {
+func find(t *testing.T, api *rentaltest.Transport, managed ...string) (unmanaged.Report, error) {
 	t.Helper()
-	client, err := rental.New(rental.Config{
-		BaseURL: "https://rent.example/api/v1", APIKey: "gpr_" + strings.Repeat("k", 40), Transport: a, MaxRetries: -1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	states := unmanaged.States{Count: 1, IDs: map[string]bool{}}
 	for _, id := range managed {
 		states.IDs[id] = true
 	}
-	return unmanaged.Find(t.Context(), client, states)
+	return unmanaged.Find(t.Context(), rentaltest.Client(t, api), states)
+}
+
+// reads returns the ids of the instances that were read one by one.
+func reads(api *rentaltest.Transport) []string {
+	sent := api.Sent("GET /instances/*")
+	for i := range sent {
+		sent[i] = strings.TrimPrefix(sent[i], "GET /instances/")
+	}
+	return sent
 }
 
 func ids(report unmanaged.Report) (all []string) {
@@ -90,24 +87,19 @@ func ids(report unmanaged.Report) (all []string) {
 
 // Each status counts as billed, also an unknown one, unless the server is destroyed or about to be.
 func TestFind_Statuses(t *testing.T) {
-	a := &account{byID: map[string]string{}}
 	var entries []string
 	for i, status := range []string{
 		"creating", "starting", "running", "stopping", "stopped", "failed", "outbid", "hibernating", "destroying",
 		"destroyed",
 	} {
-		a.byID[status] = entry(status, 1000-i, `"status":"`+status+`"`)
-		entries = append(entries, a.byID[status])
+		entries = append(entries, entry(status, 1000-i, `"status":"`+status+`"`))
 	}
-	a.byID["leaving"] = entry("leaving", 500, `"desired_state":"destroyed"`)
-	a.pages = []string{strings.Join(append(entries, a.byID["leaving"]), ",")}
-	report, err := find(t, a)
+	entries = append(entries, entry("leaving", 500, `"desired_state":"destroyed"`))
+	api := account([]string{strings.Join(entries, ",")}, entries...)
+	report, err := find(t, api)
 	want := []string{"creating", "starting", "running", "stopping", "hibernating", "outbid", "stopped", "failed"}
-	if got := ids(report); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
-	if len(a.reads) != len(want) {
-		t.Errorf("reads %q", a.reads)
+	if got := ids(report); err != nil || !slices.Equal(got, want) || len(reads(api)) != len(want) {
+		t.Errorf("%q, %v; want %q; reads %q", got, err, want, reads(api))
 	}
 	if burn := report.BurnKopH().Int64(); burn != 1000+999+998+997+993+7+7 {
 		t.Errorf("%d kopecks per hour", burn)
@@ -116,17 +108,14 @@ func TestFind_Statuses(t *testing.T) {
 
 // Servers in states are not read, and the same server on two pages counts once.
 func TestFind_LeavesOutManagedServers(t *testing.T) {
-	const old = `"created_at":"2026-02-01T00:00:00Z"`
-	a := &account{
-		pages: []string{entry("a", 100) + "," + entry("m", 900), entry("b", 100, old) + "," + entry("a", 100), ""},
-		byID:  map[string]string{"a": entry("a", 100), "b": entry("b", 100, old)},
-	}
-	report, err := find(t, a, "m", "elsewhere")
+	a, b := entry("a", 100), entry("b", 100, `"created_at":"2026-02-01T00:00:00Z"`)
+	api := account([]string{a + "," + entry("m", 900), b + "," + a, ""}, a, b)
+	report, err := find(t, api, "m", "elsewhere")
 	if got := ids(report); err != nil || !slices.Equal(got, []string{"b", "a"}) || report.Managed != 1 {
 		t.Errorf("%q, %d managed, %v; want the oldest first", got, report.Managed, err)
 	}
-	if slices.Contains(a.reads, "m") || len(a.reads) != 2 {
-		t.Errorf("reads %q", a.reads)
+	if read := reads(api); slices.Contains(read, "m") || len(read) != 2 {
+		t.Errorf("reads %q", read)
 	}
 	if age := report.Servers[1].Age.Round(time.Minute); age != 150*time.Minute {
 		t.Errorf("age %s, want that by the clock of the API", age)
@@ -135,14 +124,10 @@ func TestFind_LeavesOutManagedServers(t *testing.T) {
 
 // A list and a response can omit fields: each field comes from the response if it has it, else from the list.
 func TestFind_ReadsServersAgain(t *testing.T) {
-	a := &account{
-		pages: []string{bare("full") + "," + bare("bare") + "," + bare("gone") + "," + entry("listed", 50, `"name":"w"`)},
-		byID: map[string]string{
-			"full": entry("full", 100, `"name":"train-7"`), "bare": bare("bare"), "listed": bare("listed"),
-			"gone": entry("gone", 1, `"status":"destroying"`),
-		},
-	}
-	report, err := find(t, a)
+	report, err := find(t, account(
+		[]string{bare("full") + "," + bare("bare") + "," + bare("gone") + "," + entry("listed", 50, `"name":"w"`)},
+		entry("full", 100, `"name":"train-7"`), bare("bare"), bare("listed"), entry("gone", 1, `"status":"destroying"`),
+	))
 	if got := ids(report); err != nil || !slices.Equal(got, []string{"bare", "full", "listed"}) {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -168,12 +153,9 @@ func bare(id string) string {
 // A server of another account is not found by its id. A new server may not be found yet.
 func TestFind_ServersOfOtherAccounts(t *testing.T) {
 	const unreadable = `{"id":"negative","status":"running","type":"on_demand","gpu":{},"price":{"running_kop_h":-1}}`
-	a := &account{
-		pages: []string{
-			entry("foreign", 3) + "," + entry("new", 2, `"created_at":"2026-03-01T11:59:40Z"`), unreadable,
-		},
-	}
-	report, err := find(t, a)
+	report, err := find(t, account([]string{
+		entry("foreign", 3) + "," + entry("new", 2, `"created_at":"2026-03-01T11:59:40Z"`), unreadable,
+	}))
 	if got := ids(report); err != nil || !slices.Equal(got, []string{"new"}) ||
 		!slices.Equal(report.Foreign, []string{"foreign", "negative"}) {
 		t.Errorf("%q, foreign %q, %v", got, report.Foreign, err)
@@ -182,11 +164,13 @@ func TestFind_ServersOfOtherAccounts(t *testing.T) {
 
 // A partial list is an error: its servers must not count as all servers.
 func TestFind_IncompleteList(t *testing.T) {
-	for name, a := range map[string]*account{
-		"second page fails":   {pages: []string{entry("a", 1), entry("b", 1)}, status: http.StatusForbidden},
-		"entry without an id": {pages: []string{`{"status":"running"}`}},
+	secondFails := new(rentaltest.Transport)
+	secondFails.Script("GET /instances", rentaltest.InTurn(respond(`{"data":[`+entry("a", 1)+`],"next_cursor":"1"}`),
+		rentaltest.Fail(http.StatusForbidden)))
+	for name, api := range map[string]*rentaltest.Transport{
+		"second page fails": secondFails, "entry without an id": account([]string{`{"status":"running"}`}),
 	} {
-		if report, err := find(t, a); err == nil {
+		if report, err := find(t, api); err == nil {
 			t.Errorf("%s: %q and no error", name, ids(report))
 		}
 	}
@@ -195,32 +179,29 @@ func TestFind_IncompleteList(t *testing.T) {
 // A server that cannot be read or decoded is listed, unless a state contains it.
 func TestFind_UnreadableServer(t *testing.T) {
 	const unreadable = `{"id":"x","status":"running","type":"on_demand","gpu":{},"price":{"running_kop_h":"much"}}`
-	a := &account{
-		pages: []string{unreadable + "," + entry("y", 50)}, byID: map[string]string{"x": unreadable, "y": `{"id":"other"}`},
-	}
-	if report, err := find(t, a); err != nil || !slices.Equal(ids(report), []string{"y", "x"}) ||
+	list := []string{unreadable + "," + entry("y", 50)}
+	api := account(list, unreadable)
+	api.Script("GET /instances/y", respond(`{"id":"other"}`))
+	if report, err := find(t, api); err != nil || !slices.Equal(ids(report), []string{"y", "x"}) ||
 		report.Servers[1].Status != "" || !report.Servers[1].Omitted.CostSoFar {
 		t.Errorf("%q %+v, %v", ids(report), report, err)
 	}
-	a.reads = nil
-	if report, err := find(t, a, "x", "y"); err != nil || report.Managed != 2 || len(a.reads) > 0 {
+	api = account(list)
+	if report, err := find(t, api, "x", "y"); err != nil || report.Managed != 2 || len(reads(api)) > 0 {
 		t.Errorf("unreadable servers that a state contains: %+v, %v", report, err)
 	}
 }
 
 // The first hundred servers are read one by one, and others only without a name.
 func TestFind_FewRequests(t *testing.T) {
-	a := &account{byID: map[string]string{}}
 	var entries []string
 	for i := range 150 {
-		id := fmt.Sprintf("s%03d", i)
-		a.byID[id] = entry(id, 1000-i)
-		entries = append(entries, a.byID[id])
+		entries = append(entries, entry(fmt.Sprintf("s%03d", i), 1000-i))
 	}
-	a.pages = []string{strings.Join(entries, ",") + "," + bare("nameless")}
-	a.byID["nameless"] = entry("nameless", 100)
-	report, err := find(t, a)
-	if err != nil || len(report.Servers) != 151 || len(a.reads) != 101 || a.reads[100] != "nameless" {
-		t.Errorf("%d servers, %d reads, %v", len(report.Servers), len(a.reads), err)
+	page := strings.Join(entries, ",") + "," + bare("nameless")
+	api := account([]string{page}, append(entries, entry("nameless", 100))...)
+	report, err := find(t, api)
+	if read := reads(api); err != nil || len(report.Servers) != 151 || len(read) != 101 || read[100] != "nameless" {
+		t.Errorf("%d servers, %d reads, %v", len(report.Servers), len(read), err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 func TestAccAccountDataSource(t *testing.T) {
@@ -36,15 +35,6 @@ func TestAccAccountDataSource(t *testing.T) {
 					check("email_verified", knownvalue.Bool(true)),
 					check("telegram_linked", knownvalue.Bool(false)),
 				},
-			},
-			{
-				PreConfig: func() {
-					if err := env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}); err != nil {
-						t.Error(err)
-					}
-				},
-				Config:            env.Config(`data "gpurent_account" "me" {}`),
-				ConfigStateChecks: []statecheck.StateCheck{check("email_verified", knownvalue.Bool(false))},
 			},
 		},
 	})

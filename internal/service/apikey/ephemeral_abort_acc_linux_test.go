@@ -35,7 +35,6 @@ resource "gpurent_instance" "server" {
 func TestAccEphemeralAPIKey_revokedAfterAbortedRun(t *testing.T) {
 	for name, end := range map[string]func(*acctest.Run) error{
 		"interrupted": (*acctest.Run).Interrupt,
-		"terminated":  (*acctest.Run).Terminate,
 		"hung up":     (*acctest.Run).HangUp,
 		"CLI killed": func(run *acctest.Run) error {
 			_, err := run.KillCLI()

@@ -2,7 +2,6 @@ package apikey_test
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,12 +21,7 @@ const (
 	day     = 24 * time.Hour
 )
 
-func config(arguments ...string) string {
-	return "resource \"gpurent_api_key\" \"ci\" {\n  name = \"ci\"\n  scopes = [\"instances:read\"]\n  " +
-		strings.Join(arguments, "\n  ") + "\n}\n"
-}
-
-func TestAccAPIKey_createRotateImport(t *testing.T) {
+func TestAccAPIKey_createImportRotate(t *testing.T) {
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -42,22 +36,12 @@ func TestAccAPIKey_createRotateImport(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
 				},
 			},
-			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true,
 				ImportStateVerifyIgnore: []string{"secret", "rotate_before_days"}},
 			{
-				// 15 days are left, one more than rotate_before_days.
-				PreConfig: func() { env.Advance(75*day - time.Hour) },
-				Config:    env.Example(example), ConfigPlanChecks: acctest.Unchanged(),
-			},
-			{
-				PreConfig: func() { env.Advance(2 * day) },
+				PreConfig: func() { env.Advance(77 * day) }, // 13 days are left, one less than rotate_before_days
 				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address,
 					plancheck.ResourceActionCreateBeforeDestroy),
-			},
-			{
-				PreConfig: func() { env.Advance(91 * day) },
-				Config:    env.Example(example), ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionCreate),
 			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.OnlyKeyLeft() },

@@ -1,8 +1,14 @@
 package fleet_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -14,35 +20,27 @@ import (
 func TestOwnership_MemberInTwoObjects(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
-	configured := func() acctest.Plugin {
-		return acctest.Configured(t, map[string]any{"base_url": env.BaseURL, "api_key": env.APIKey})
-	}
-	config := map[string]any{
-		"name": "train", "size": int64(2), "template": "pytorch", "disk_gb": int64(60),
-		"offer_queries": []any{map[string]any{"gpu": []any{"rtx_4090"}}},
-	}
-	p := configured()
-	plan, _ := p.Plan(p.None("gpurent_fleet"), config)
-	fleet, _ := p.Apply(plan)
-	id := acctest.Fetch[struct{ Data []struct{ ID string } }](env, "instances").Data[0].ID
+	s := newSession(t, env)
+	s.apply(train(2))
+	id := s.members()["0"]
 
-	p = configured()
+	p := s.process()
 	get, diags := p.Import("gpurent_instance", id)
 	expectErrors(t, "a get of a member", diags)
-	_, diags = p.Import("gpurent_fleet", fleet.Text("id"))
+	_, diags = p.Import("gpurent_fleet", s.fleet.Text("id"))
 	expectErrors(t, "a get of the fleet", diags)
-	fleet, diags = p.Refresh(fleet)
+	fleet, diags := p.Refresh(s.fleet)
 	expectErrors(t, "the refresh", diags)
-	for _, change := range []map[string]any{config, nil} {
+	for _, change := range []arguments{train(2), nil} {
 		_, diags = p.Plan(fleet, change)
 		expectErrors(t, "a plan", diags)
 	}
 
-	p = configured()
+	p = s.process()
 	_, diags = p.Plan(get, nil)
 	expectErrors(t, "the plan of the instance", diags)
 	twice := "Instance " + id + " is in the state twice"
-	for _, change := range []map[string]any{config, nil} {
+	for _, change := range []arguments{train(2), nil} {
 		_, diags = p.Plan(fleet, change)
 		expectErrors(t, "a plan of the fleet", diags, twice)
 	}
@@ -52,52 +50,12 @@ func TestOwnership_MemberInTwoObjects(t *testing.T) {
 		t.Errorf("the state is %s, before %s", after.State, fleet.State)
 	}
 
-	p = configured()
+	p = s.process()
 	_, diags = p.Import("gpurent_instance", id)
 	expectErrors(t, "a get before the destruction", diags)
 	_, diags = p.Destroy(fleet)
 	expectErrors(t, "the destruction", diags)
-	if err := env.NothingLeft("instances"); err != nil {
-		t.Error(err)
-	}
-}
-
-// Instances have the names of members of a fleet that the plan creates, as after a killed creation. Without a chosen
-// key, the apply takes none of them: the warning advises against it, with an import block.
-func TestPlan_OthersOfNewFleet(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	offer := env.CheapestOffer("rtx_4090", "on_demand")
-	env.Post("instances", `{"offer_id":"`+offer.ID+`","template":"pytorch","disk_gb":60,"name":"train-1"}`)
-	config := map[string]any{
-		"name": "train", "size": int64(2), "template": "pytorch", "disk_gb": int64(60),
-		"offer_queries": []any{map[string]any{"gpu": []any{"rtx_4090"}}},
-	}
-	const block = "  import {\n    to = gpurent_fleet.NAME\n    id = \"train\"\n  }"
-	for name, test := range map[string]struct {
-		prefix any
-		want   []string
-	}{
-		"without a prefix": {nil, []string{"takes none of them", "all are billed", "do not apply", block}},
-		"with a prefix":    {"prod", []string{"within recover_within", "apply takes them", "all are billed", block}},
-	} {
-		p := acctest.Configured(t, map[string]any{
-			"base_url": env.BaseURL, "api_key": env.APIKey, "idempotency_prefix": test.prefix,
-		})
-		_, diags := p.Plan(p.None("gpurent_fleet"), config)
-		var text strings.Builder
-		for _, d := range diags {
-			text.WriteString(d.Summary + "\n" + d.Detail + "\n")
-		}
-		for _, want := range append(test.want, "Instances have the names of members of fleet train", "(train-1)") {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("%s: no %q in:\n%s", name, want, text.String())
-			}
-		}
-		if strings.Contains(text.String(), "their keys prove it") {
-			t.Errorf("%s: the warning of an existing fleet:\n%s", name, text.String())
-		}
-	}
+	left(t, env, 0)
 }
 
 // expectErrors fails the test unless the summaries of all errors are those.
@@ -112,4 +70,204 @@ func expectErrors(t *testing.T, what string, diags []*tfprotov6.Diagnostic, want
 	if strings.Join(got, "; ") != strings.Join(want, "; ") {
 		t.Errorf("%s: the errors are %q, want %q", what, got, want)
 	}
+}
+
+// Instances have the names of members of a fleet that the plan creates, as after a killed creation. Without a chosen
+// key, the apply takes none of them: the warning advises against it, with an import block.
+func TestPlan_OthersOfNewFleet(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	rent(env, `"template":"pytorch","disk_gb":60`)
+	const block = "import { to = gpurent_fleet.NAME id = \"train\" }"
+	for prefix, want := range map[any][]string{
+		nil:    {"takes none of them", "all are billed", "do not apply", block},
+		"prod": {"within recover_within", "apply takes them", "all are billed", block},
+	} {
+		s := newSession(t, env)
+		s.provider["idempotency_prefix"] = prefix
+		_, messages := s.plan(train(2))
+		contains(t, messages, append(want, "Instances have the names of members of fleet train", "(train-0)",
+			"!their keys prove it")...)
+	}
+}
+
+// Instances that have the names of members and that no state tracks are named in plans and stay, in slots of the fleet
+// and above.
+func TestPlan_OthersOfExistingFleet(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	s := newSession(t, env)
+	s.apply(train(1))
+	others := rent(env, `"template":"pytorch","disk_gb":20`, `"template":"pytorch","disk_gb":20`)
+	want := []string{"Instances have the names of members of fleet train", others[0], others[1]}
+	contains(t, s.unchanged(train(1)), want...)
+	_, messages := s.plan(nil)
+	contains(t, messages, want...)
+	s.destroy()
+	left(t, env, 2)
+}
+
+// Two states of one account, or one state with create_before_destroy, have a fleet of the same name. Each rents its own
+// servers, changes and destroys only these, and has no changes after an apply.
+func TestApply_OneNameTwice(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	first, second := newSession(t, env), newSession(t, env)
+	first.apply(train(2))
+	before := first.members()
+	second.apply(train(1))
+	env.Advance(2 * time.Hour)
+	contains(t, second.apply(train(4)), "!rented before")
+	contains(t, first.unchanged(train(2)), "Instances have the names of members of fleet train")
+	contains(t, second.unchanged(train(4)), "Instances have the names of members of fleet train")
+	second.destroy()
+	first.unchanged(train(2))
+	if now := first.members(); !maps.Equal(now, before) {
+		t.Errorf("the first fleet has %v, before %v", now, before)
+	}
+	left(t, env, 2)
+}
+
+// An apply that grows a fleet is killed: the state has none of the new members, at any later time. The plan of the old
+// size names them. An apply of any size and a destroy find them, also from a restored backup of the state.
+func TestApply_KilledGrowth(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		later time.Duration
+		then  func(t *testing.T, env *acctest.Env, s *session)
+	}{
+		"a larger size": {2 * time.Hour, func(t *testing.T, env *acctest.Env, s *session) {
+			t.Helper()
+			contains(t, s.apply(train(4)), "These members (2) were rented before")
+			left(t, env, 4)
+		}},
+		"a smaller size": {0, func(t *testing.T, env *acctest.Env, s *session) {
+			t.Helper()
+			contains(t, s.apply(train(1)), "These members (2) were rented before")
+			left(t, env, 3)
+			contains(t, s.apply(train(1)), "destroyed, because size is 1")
+			left(t, env, 1)
+		}},
+		"the old size": {time.Minute, func(t *testing.T, _ *acctest.Env, s *session) {
+			t.Helper()
+			contains(t, s.unchanged(train(2)), "(train-3)", "unmanaged")
+			contains(t, s.destroy(), "More instances of fleet train were destroyed")
+		}},
+		"a destroy": {2 * time.Hour, func(*testing.T, *acctest.Env, *session) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := acctest.Start(t)
+			s := newSession(t, env)
+			s.apply(train(2))
+			saved := s.fleet
+			s.apply(train(4))
+			s.fleet = saved
+			env.Advance(test.later)
+			test.then(t, env, s)
+			if !s.fleet.State.IsNull() {
+				s.destroy()
+			}
+			left(t, env, 0)
+		})
+	}
+}
+
+// With idempotency_prefix, the keys of a creation are chosen. A second state with the same prefix and name gets an
+// error that names the servers, changes nothing and rents nothing, unless they are young: then it takes them, with a
+// warning.
+func TestCreate_OnePrefixInTwoStates(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t)
+	in := func(prefix string) *session {
+		s := newSession(t, env)
+		s.provider["idempotency_prefix"] = prefix
+		return s
+	}
+	first, second := in("prod"), in("prod")
+	first.apply(train(2))
+	ids := first.members()
+	env.Advance(2 * time.Hour)
+	contains(t, second.apply(train(3)), "Error: Fleet train cannot take existing instances", ids["0"], ids["1"],
+		"another idempotency_prefix", "import {", `id = "train"`)
+	first.unchanged(train(2))
+	left(t, env, 2)
+	third, fourth := in("test"), in("test")
+	third.apply(train(1))
+	contains(t, fourth.apply(train(1)), "!Error: ", third.members()["0"], "state rm ADDRESS")
+	fourth.replaced(third.members())
+}
+
+// loseCreation processes a request and answers with something that does not come from the API.
+func loseCreation(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	acctest.Record(w, r, api)
+	acctest.Respond(http.StatusForbidden, "<html>")(w, r, api)
+}
+
+// The outcome of a create request is unknown. The state contains the slot, so that the next apply takes the server, and
+// a destruction destroys it, also that of a tainted fleet, which has no private state.
+func TestCreate_UnknownOutcome(t *testing.T) {
+	t.Parallel()
+	second := func(r *http.Request) bool {
+		if !acctest.Request("POST", "/instances")(r) {
+			return false
+		}
+		body, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return err == nil && bytes.Contains(body, []byte(`"train-1"`))
+	}
+	for _, minimum := range []int64{1, 2} {
+		t.Run(fmt.Sprint("min_ready=", minimum), func(t *testing.T) {
+			t.Parallel()
+			proxy := new(acctest.Proxy)
+			proxy.Set(acctest.Match(second).Do(loseCreation))
+			env := acctest.Start(t, proxy.Option())
+			s := newSession(t, env)
+			config := train(2, arguments{"min_ready": minimum})
+			messages := s.apply(config)
+			contains(t, messages, "may have been rented under the idempotency key", "next apply or destroy finds it")
+			tainted := strings.Contains(messages, "Error: ")
+			if left(t, env, 2); tainted != (minimum == 2) || s.members()["1"] != "" {
+				t.Errorf("the state has %v: %s", s.members(), messages)
+			}
+			proxy.Set()
+			if tainted {
+				s.fleet.Private = nil
+			} else {
+				before := s.members()
+				s.apply(config)
+				s.replaced(before, "1")
+				left(t, env, 2)
+				s.unchanged(config)
+			}
+			s.destroy()
+			left(t, env, 0)
+		})
+	}
+}
+
+// In another account, the keys of a slot with an unknown outcome prove nothing: the slot stays in the state.
+func TestApply_UnknownOutcomeInAnotherAccount(t *testing.T) {
+	t.Parallel()
+	proxy := new(acctest.Proxy)
+	proxy.Set(acctest.Request("POST", "/instances").Do(loseCreation))
+	env, other := acctest.Start(t, proxy.Option()), acctest.Start(t)
+	s := newSession(t, env)
+	one := train(1, arguments{"min_ready": int64(0)})
+	s.apply(one)
+	proxy.Set()
+	s.env = other
+	const wrong = "Error: Cannot find an instance of fleet train"
+	before := s.fleet
+	contains(t, s.apply(one), wrong)
+	s.fleet = before
+	plan, _ := s.process().Plan(before, one) // without a refresh
+	contains(t, s.applyPlan(plan), wrong)
+	s.fleet = before
+	contains(t, s.destroy(), wrong)
+	s.env = env
+	contains(t, s.apply(one), "These members (1) were rented before")
+	s.destroy()
+	left(t, env, 0)
+	left(t, other, 0)
 }

@@ -2,7 +2,6 @@ package sshkey_test
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -24,11 +23,7 @@ const (
 	otherKey    = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIvZ/caG9i1LkxpP/DOSGgV/DtqtAYNUH8fCaTRKD+8+"
 )
 
-func config(publicKey string) string {
-	return fmt.Sprintf("resource \"gpurent_ssh_key\" \"me\" {\n  name = \"me\"\n  public_key = %q\n}\n", publicKey)
-}
-
-func TestAccSSHKey_createReplaceImport(t *testing.T) {
+func TestAccSSHKey_createImportReplace(t *testing.T) {
 	acctest.FirstCLIOnly(t)
 	env := acctest.Start(t)
 	resource.ParallelTest(t, resource.TestCase{
@@ -45,35 +40,12 @@ func TestAccSSHKey_createReplaceImport(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("created_at"), knownvalue.NotNull()),
 				},
 			},
-			{Config: env.Example(example), ConfigPlanChecks: acctest.Unchanged()},
-			{Config: env.Config(config("  " + exampleKey + "   another comment\n")), ConfigPlanChecks: acctest.Unchanged()},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"public_key"}},
-			{Config: env.Config(config(otherKey)), ConfigPlanChecks: acctest.Planned(address,
-				plancheck.ResourceActionDestroyBeforeCreate)},
+			{
+				Config:           env.Config(fmt.Sprintf("resource %q \"me\" {\n  public_key = %q\n}\n", kind, otherKey)),
+				ConfigPlanChecks: acctest.Planned(address, plancheck.ResourceActionDestroyBeforeCreate),
+			},
 		},
 		CheckDestroy: func(*terraform.State) error { return env.NothingLeft("ssh-keys") },
 	})
-}
-
-// A key that is unknown at plan is validated at apply, before a request.
-func TestAccSSHKey_privateKeyUnknownAtPlan(t *testing.T) {
-	env := acctest.Start(t)
-	failingStep := func(key, message string) resource.TestStep {
-		return resource.TestStep{
-			Config: env.Config(fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
-				"resource \"gpurent_ssh_key\" \"me\" {\n  public_key = terraform_data.key.output\n}\n", key)),
-			ExpectError: regexp.MustCompile(message),
-		}
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			failingStep("-----BEGIN OPENSSH PRIVATE KEY-----", `private\s+key`),
-			// The API client rejects only text with PRIVATE KEY. The resource rejects everything but a public key.
-			failingStep("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAA", `Not\s+a\s+public\s+key`),
-		},
-	})
-	if n := env.CountRequests("POST", "/ssh-keys"); n != 0 {
-		t.Errorf("%d requests, want 0", n)
-	}
 }

@@ -3,19 +3,19 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
 const (
@@ -25,39 +25,63 @@ const (
 	oldKey     = "gpr_OLDKaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
-// response is the result of a request: an HTTP response or a transport error.
-type response struct {
-	status int
-	header string // "Name: value", or empty
-	body   string
-	err    error
-	// hook runs before the response. It may wait for the context of the request.
-	hook func(*http.Request)
+type response = rentaltest.Response
+
+// raw returns a status and a body, which may be no JSON.
+func raw(status int, body string) response {
+	return func(req *http.Request) (*http.Response, error) {
+		header := http.Header{"Content-Type": {"application/json"}}
+		return &http.Response{
+			StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: req,
+		}, nil
+	}
 }
 
 func apiError(status int, code string) response {
-	return response{status: status, body: fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code)}
+	return raw(status, fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code))
+}
+
+// limited refuses a request because of the rate limit.
+func limited(retryAfter string) response {
+	return func(req *http.Request) (*http.Response, error) {
+		resp, err := apiError(429, "rate_limited")(req)
+		resp.Header.Set("Retry-After", retryAfter)
+		return resp, err
+	}
 }
 
 // Responses to a poll.
 var (
-	pending       = apiError(400, "authorization_pending")
-	slowDown      = apiError(400, "slow_down")
-	denied        = apiError(400, "access_denied")
-	expired       = apiError(400, "expired_token")
-	internal      = apiError(500, "internal")
-	cutConnection = response{err: io.ErrUnexpectedEOF}
-	approved      = approvedFor(`"me@rent.example"`)
-	noContent     = response{status: 204}
+	pending   = apiError(400, "authorization_pending")
+	slowDown  = apiError(400, "slow_down")
+	denied    = apiError(400, "access_denied")
+	expired   = apiError(400, "expired_token")
+	internal  = apiError(500, "internal")
+	forbidden = apiError(403, "forbidden")
+	approved  = approvedFor(`"me@rent.example"`)
+	noContent = raw(204, "")
 )
 
 // approvedFor returns the response with a new key. email is JSON.
 func approvedFor(email string) response {
-	return response{status: 200, body: fmt.Sprintf(`{"api_key":%q,"key_id":"key_new","user":{"email":%s}}`, newKey, email)}
+	return raw(200, fmt.Sprintf(`{"api_key":%q,"key_id":"key_new","user":{"email":%s}}`, newKey, email))
 }
 
 // hang waits until the request is cut off.
-func hang(req *http.Request) { <-req.Context().Done() }
+func hang(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+// after calls a function before the response.
+func after(do func(), respond response) response {
+	return func(req *http.Request) (*http.Response, error) {
+		if do(); req.Context().Err() != nil {
+			return nil, req.Context().Err()
+		}
+		return respond(req)
+	}
+}
 
 // codeResponse returns a device code response. fields are pairs of a field and its JSON value that replace the
 // defaults.
@@ -74,97 +98,59 @@ func codeResponse(fields ...string) response {
 	for name, value := range values {
 		parts = append(parts, fmt.Sprintf("%q:%s", name, value))
 	}
-	return response{status: 200, body: "{" + strings.Join(parts, ",") + "}"}
+	return raw(200, "{"+strings.Join(parts, ",")+"}")
 }
 
-// fakeService is a transport with fixed responses. The last response of tokens repeats.
-type fakeService struct {
-	code    response            // POST /auth/device
-	tokens  []response          // POST /auth/device/token
-	deletes map[string]response // DELETE /api-keys/ID
-	account response            // GET /me
-
-	mu          sync.Mutex
-	started     time.Time
-	polled      []int    // times of the polls, in seconds since started
-	deleted     []string // "ID by KEY", with the first 8 characters of the key
-	codeRequest string   // the body of POST /auth/device
-}
-
-func (s *fakeService) RoundTrip(req *http.Request) (*http.Response, error) {
-	a := s.choose(req)
-	if a.hook != nil {
-		a.hook(req)
-		if err := req.Context().Err(); err != nil {
-			return nil, err
-		}
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	header := http.Header{"Content-Type": {"application/json"}}
-	if name, value, ok := strings.Cut(a.header, ": "); ok {
-		header.Set(name, value)
-	}
-	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body)),
-		Request: req}, nil
-}
-
-func (s *fakeService) choose(req *http.Request) response {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch path := strings.TrimPrefix(req.URL.Path, "/api/v1"); {
-	case path == "/auth/device":
-		body, err := io.ReadAll(req.Body)
-		s.codeRequest = string(body)
-		if err != nil {
-			return response{err: err}
-		}
-		return s.code
-	case path == "/auth/device/token":
-		s.polled = append(s.polled, int(time.Since(s.started).Seconds()))
-		return s.tokens[min(len(s.polled), len(s.tokens))-1]
-	case req.Method == http.MethodDelete:
-		id := filepath.Base(path)
-		s.deleted = append(s.deleted, id+" by "+strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")[:8])
-		if a, ok := s.deletes[id]; ok {
-			return a
-		}
-		return noContent
-	case path == "/me":
-		return s.account
-	}
-	return response{err: errors.New("unexpected request to " + req.URL.Path)}
-}
-
-// fakeLogin is a login at a fakeService with a credentials file in a temporary folder.
+// fakeLogin is a login at a scripted service with a credentials file in a temporary folder.
 type fakeLogin struct {
 	login
-	service        *fakeService
+	service        *rentaltest.Transport
 	stdout, stderr bytes.Buffer
+	started        time.Time
+	polled         []int    // times of the polls, in seconds since started
+	revoked        []string // "ID by KEY", with the first 8 characters of the key
 }
 
-func newFakeLogin(t *testing.T, tokens ...response) *fakeLogin {
+// newFakeLogin returns a login with the responses to its polls. Revocations succeed.
+func newFakeLogin(t *testing.T, polls ...response) *fakeLogin {
 	t.Helper()
 	t.Setenv("GPURENT_API_KEY", "")
 	t.Setenv("GPURENT_BASE_URL", "")
-	f := &fakeLogin{service: &fakeService{code: codeResponse(), tokens: tokens, started: time.Now(),
-		deletes: map[string]response{}}}
+	f := &fakeLogin{service: new(rentaltest.Transport), started: time.Now()}
 	f.login = login{
 		target: target{baseURL: address, file: filepath.Join(t.TempDir(), "gpurent", "credentials.json"),
 			transport: f.service},
 		clientName: "my laptop",
 		screen:     &screen{stdout: &f.stdout, stderr: &f.stderr},
 	}
+	f.service.Script("POST /auth/device", codeResponse())
+	if len(polls) > 0 {
+		next := rentaltest.InTurn(polls...)
+		f.service.Script("POST /auth/device/token", func(req *http.Request) (*http.Response, error) {
+			f.polled = append(f.polled, int(time.Since(f.started).Seconds()))
+			return next(req)
+		})
+	}
+	f.onRevoke(noContent)
 	return f
 }
+
+// onRevoke sets the response to revocations.
+func (f *fakeLogin) onRevoke(respond response) {
+	f.service.Script("DELETE /api-keys/*", func(req *http.Request) (*http.Response, error) {
+		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+		f.revoked = append(f.revoked, path.Base(req.URL.Path)+" by "+key[:8])
+		return respond(req)
+	})
+}
+
+// requested reports whether the login has requested a code.
+func (f *fakeLogin) requested() bool { return len(f.service.Sent("POST /auth/device")) > 0 }
 
 // run logs in and checks that neither the output nor the error contains a secret.
 func (f *fakeLogin) run(ctx context.Context, t *testing.T) error {
 	t.Helper()
 	err := f.login.run(ctx)
-	f.service.mu.Lock()
-	defer f.service.mu.Unlock()
 	noSecrets(t, f.stdout.String()+f.stderr.String()+fmt.Sprintf("%v %+v %#v", err, err, err))
 	return err
 }
