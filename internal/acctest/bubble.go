@@ -154,7 +154,7 @@ func (b *Bubble) SetOffer(id string, patch simulator.OfferPatch) {
 // SetStatus changes the status of an instance, as the service would after a failure.
 func (b *Bubble) SetStatus(id string, status rental.InstanceStatus) {
 	b.t.Helper()
-	b.check(b.Simulator.SetInstance(id, simulator.InstancePatch{Status: new(string(status))}))
+	b.check(b.SetInstance(id, simulator.InstancePatch{Status: new(string(status))}))
 }
 
 func (b *Bubble) check(err error) {
@@ -180,8 +180,8 @@ func (b *Bubble) AddOffer(id string, after time.Duration) {
 	time.AfterFunc(after, func() { b.SetOffer(id, simulator.OfferPatch{Available: new(true)}) })
 }
 
-// Rent rents an instance from the cheapest offer with the smallest disk, at the price of the offer, as another program of
-// the account does.
+// Rent rents an instance from the cheapest offer with the smallest disk, at the price of the offer, as another program
+// of the account does.
 func (b *Bubble) Rent(name string) rental.Instance {
 	b.t.Helper()
 	order := rental.InstanceCreate{

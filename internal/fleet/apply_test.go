@@ -276,8 +276,8 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, and those that an
-// interrupted apply has rented.
+// All members have the same country and GPU, including those that join later: those that the state has, and those that
+// an interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
 	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
 		t.Run(name, func(t *testing.T) {

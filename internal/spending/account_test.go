@@ -193,7 +193,8 @@ func TestAccount_FailedInstance(t *testing.T) {
 				if err := account.Spend(t.Context(), test.id, test.price, bills("")); errorName(err) != test.want {
 					t.Errorf("apply: %v", err)
 				}
-				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{{ID: "failed", KopH: test.price}}}
+				replacement := spending.Replacement{ID: "failed", KopH: test.price}
+				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
 				if test.id == "" {
 					change.Replacements, change.AddedKopH = nil, test.price
 				}
@@ -418,10 +419,10 @@ func TestAccount_Replacement(t *testing.T) {
 		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("an expensive one: %v", err)
 		}
-		err := account.Spend(t.Context(), "old", 90, func(context.Context) (string, error) {
+		err := account.Spend(t.Context(), "old", 90, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(0)
-			if err := rent(t, account, "other", 11); errorName(err) != "AboveBurnLimit" {
+			if err := account.Spend(ctx, "", 11, bills("other")); errorName(err) != "AboveBurnLimit" {
 				t.Errorf("another one took its place: %v", err)
 			}
 			return "new", nil

@@ -54,7 +54,9 @@ type randomActor struct {
 	kopH    int64
 }
 
-func (a *randomActor) sleep(most time.Duration) { time.Sleep(time.Duration(a.random.Int64N(int64(most)))) }
+func (a *randomActor) sleep(most time.Duration) {
+	time.Sleep(time.Duration(a.random.Int64N(int64(most))))
+}
 
 func (a *randomActor) act(t *testing.T) {
 	for range 4 {
