@@ -1,4 +1,7 @@
-package acctest
+// Package simtest runs a simulator in fake time, and intercepts requests on their way to a simulator. It does not import
+// the provider, so that the tests of each package of the provider can use it, and need not compile what is above that
+// package.
+package simtest
 
 import (
 	"bytes"
@@ -35,8 +38,6 @@ import (
 //
 // What a test asserts, it reads through Client and Simulator. If the responses are changed by rules, remove them first:
 // Proxy.Set().
-//
-// This package imports the provider, and so all packages below it: their tests must be in package …_test.
 type Bubble struct {
 	*simulator.Simulator
 	Client *rental.Client
@@ -134,9 +135,20 @@ func (b *Bubble) Active() []rental.Instance {
 	return slices.DeleteFunc(b.Instances(), rental.Instance.Destroyed)
 }
 
-// CountRequests is Env.CountRequests; with an empty path, it counts all requests with the method.
+// CountRequests returns the number of requests with a method for a path, relative to the base URL, and the paths below
+// it; of all requests with the method if the path is empty.
 func (b *Bubble) CountRequests(method, path string) int {
-	return countRequests(b.Simulator, method, path)
+	return CountRequests(b.Simulator, method, path)
+}
+
+// CountRequests is Bubble.CountRequests for any simulator.
+func CountRequests(service *simulator.Simulator, method, path string) (n int) {
+	for _, r := range service.Requests() {
+		if r.Method == method && (r.Path == path || strings.HasPrefix(r.Path, path+"/")) {
+			n++
+		}
+	}
+	return n
 }
 
 // SetAccount changes the account.
