@@ -1,6 +1,6 @@
-// Package simtest runs a simulator in fake time, and intercepts requests on their way to a simulator. It does not import
-// the provider, so that the tests of each package of the provider can use it, and need not compile what is above that
-// package.
+// Package simtest runs a simulator in fake time, and intercepts requests on their way to a simulator. It does not
+// import the provider, so that the tests of each package of the provider can use it, and need not compile what is above
+// that package.
 package simtest
 
 import (
@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -63,14 +64,13 @@ func InBubble(t *testing.T, config simulator.Config, test func(t *testing.T, b *
 			t.Fatal(err)
 		}
 		test(t, b)
-		time.Sleep(2 * time.Hour)
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // fake time
 	})
 }
 
 // RoundTrip implements http.RoundTripper.
 func (b *Bubble) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(50 * time.Millisecond)
-	if err := req.Context().Err(); err != nil {
+	if err := backoff.Sleep(req.Context(), 50*time.Millisecond); err != nil {
 		return nil, err
 	}
 	return rentaltest.Serve(b.Proxy.Wrap(b.Handler()), req)
