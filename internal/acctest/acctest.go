@@ -20,6 +20,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -137,15 +138,8 @@ func (e *Env) Read(path string) string {
 
 // CountRequests returns the number of requests with a method for a path, relative to the base URL, and the paths below
 // it.
-func (e *Env) CountRequests(method, path string) int { return countRequests(e.Simulator, method, path) }
-
-func countRequests(service *simulator.Simulator, method, path string) (n int) {
-	for _, r := range service.Requests() {
-		if r.Method == method && (r.Path == path || strings.HasPrefix(r.Path, path+"/")) {
-			n++
-		}
-	}
-	return n
+func (e *Env) CountRequests(method, path string) int {
+	return simtest.CountRequests(e.Simulator, method, path)
 }
 
 // Root returns the root folder of the repository.

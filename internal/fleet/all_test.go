@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -18,9 +18,9 @@ import (
 // failures have the reason and its instance. What was rejected itself is not rolled back.
 func TestApply_AllOrNothing(t *testing.T) {
 	booting := simulator.Config{Boot: 5 * time.Minute, Hooks: quirks.New("busy-while-booting")}
-	whenOthersAreRented := func(name string) acctest.Match {
+	whenOthersAreRented := func(name string) simtest.Match {
 		return func(req *http.Request) bool {
-			last := acctest.Creates(name)(req)
+			last := simtest.Creates(name)(req)
 			if last {
 				time.Sleep(2 * time.Second)
 			}
@@ -42,7 +42,7 @@ func TestApply_AllOrNothing(t *testing.T) {
 			e.failBoots(e.Offers()[0].ID)
 		}, 5, 5, "NeedsReplacement", 5 * time.Minute},
 		"not as demanded": {simulator.Config{}, func(e *env) {
-			e.edit(acctest.Creates().Once(), smallerDisk)
+			e.edit(simtest.Creates().Once(), smallerDisk)
 		}, 1, 0, "NotAsOrdered", 5 * time.Minute},
 		"not ready in time": {simulator.Config{}, func(e *env) {
 			e.neverReady("train-1")
@@ -111,7 +111,7 @@ func TestApply_RollBackLarge(t *testing.T) {
 		e.enrich()
 		e.SetRateLimit(30, 0) // a quarter of the documented one
 		const size = 600
-		rents, sent := acctest.Creates(), new(atomic.Int64)
+		rents, sent := simtest.Creates(), new(atomic.Int64)
 		e.refuse(http.StatusPaymentRequired, func(req *http.Request) bool {
 			return rents(req) && sent.Add(1) == size
 		})
@@ -126,11 +126,11 @@ func TestApply_RollBackLarge(t *testing.T) {
 // outcome is unknown, the slot is remembered, and the next apply takes the server.
 func TestApply_AllAfterLostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
-		loses acctest.Match
+		loses simtest.Match
 		left  int
 	}{
-		"then known": {acctest.Creates("train-2").Once(), 0},
-		"unknown":    {acctest.Creates("train-2"), 1},
+		"then known": {simtest.Creates("train-2").Once(), 0},
+		"unknown":    {simtest.Creates("train-2"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
@@ -191,7 +191,7 @@ func TestApply_AllWaitsAgainWithRecoveredMember(t *testing.T) {
 		e.create(spec(1)) // by an interrupted apply
 		last := e.Offers()[2].ID
 		e.LimitOffers(3)
-		e.Proxy.Set(emptyList, acctest.Creates("train-2").Once().Do(acctest.Before(func(*http.Request) {
+		e.Proxy.Set(emptyList, simtest.Creates("train-2").Once().Do(simtest.Before(func(*http.Request) {
 			time.Sleep(time.Second) // the others are rented
 			e.LimitOffers(0)
 			e.AddOffer(last, 10*time.Minute)
@@ -211,7 +211,7 @@ func (e *env) loseOffer(index int, back time.Duration) {
 	e.t.Helper()
 	id := e.Offers()[index].ID
 	e.LimitOffers(4)
-	e.Proxy.Set(acctest.Creates().Once().Do(acctest.Before(func(*http.Request) {
+	e.Proxy.Set(simtest.Creates().Once().Do(simtest.Before(func(*http.Request) {
 		e.SetOffer(id, simulator.OfferPatch{Available: new(false)})
 		e.AddOffer(id, back)
 	})))
@@ -275,7 +275,7 @@ func TestApply_AllWithRefusedOffer(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		refused := e.Offers()[3].ID
 		e.AddOffer(e.LimitOffers(4)[0], 50*time.Minute)
-		e.refuse(http.StatusConflict, acctest.Creates(refused))
+		e.refuse(http.StatusConflict, simtest.Creates(refused))
 		e.want(e.apply(allOf(4, 2*time.Hour), nil), 4)
 		if rented := len(e.Instances()); rented > 4+3*6 {
 			t.Errorf("%d instances were rented", rented)
@@ -288,8 +288,8 @@ func TestApply_DestroysRejected(t *testing.T) {
 	runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 		two := spec(2)
 		two.Target.MaxPriceKopH = e.Offers()[1].Price.OnDemandKopH
-		expensive := anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) }))
-		e.Proxy.Set(deletes.Do(acctest.Fail(http.StatusForbidden)), expensive)
+		expensive := anyInstance.Do(simtest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) }))
+		e.Proxy.Set(deletes.Do(simtest.Fail(http.StatusForbidden)), expensive)
 		result := e.apply(two, nil)
 		e.wantLeft(result, 2, 2)
 		e.Proxy.Set(expensive)

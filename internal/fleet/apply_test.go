@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -107,7 +107,7 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 	t.Run("not as requested", func(t *testing.T) {
 		run(t, simulator.Config{}, func(t *testing.T, e *env) {
 			first := e.create(spec(6))
-			e.edit(acctest.Creates(), smallerDisk)
+			e.edit(simtest.Creates(), smallerDisk)
 			result := e.apply(rolling(6, 5), first)
 			e.wantLeft(result, 5, 7)
 			if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
@@ -169,7 +169,7 @@ func TestApply_RollingGroupReplacesWhatItDestroys(t *testing.T) {
 // What is wrong with one slot costs no other one.
 func TestApply_SlotsAreIndependent(t *testing.T) {
 	neverDestroyed := func(e *env, status int, m fleet.Member) {
-		e.refuse(status, acctest.Request("DELETE", "/instances/"+m.Instance.ID))
+		e.refuse(status, simtest.Request("DELETE", "/instances/"+m.Instance.ID))
 	}
 	for name, test := range map[string]struct {
 		size    int // of a fleet that had four members, of which the first one has failed
@@ -177,7 +177,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 		ready   int
 	}{
 		"an offer whose host is not available": {6, func(e *env, _ []fleet.Member) {
-			e.refuse(http.StatusServiceUnavailable, acctest.Creates(e.Offers()[0].ID))
+			e.refuse(http.StatusServiceUnavailable, simtest.Creates(e.Offers()[0].ID))
 		}, 5},
 		"a member that is replaced hangs":   {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 409, m[0]) }, 4},
 		"a member that cannot be destroyed": {5, func(e *env, m []fleet.Member) { neverDestroyed(e, 403, m[0]) }, 4},
@@ -211,7 +211,7 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 func TestApply_RefusalsCostOneMember(t *testing.T) {
 	for name, prepare := range map[string]func(e *env){
 		"no funds": func(e *env) { e.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(0))}) },
-		"refused":  func(e *env) { e.refuse(http.StatusConflict, acctest.Creates()) },
+		"refused":  func(e *env) { e.refuse(http.StatusConflict, simtest.Creates()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			runAny(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env, all bool) {
@@ -276,8 +276,8 @@ func TestApply_OffersReadableAgain(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, and those that an
-// interrupted apply has rented.
+// All members have the same country and GPU, including those that join later: those that the state has, and those that
+// an interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
 	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
 		t.Run(name, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestApply_Interrupted(t *testing.T) {
 			e.taken(first...)
 		},
 		"while it reads the account": func(e *env, _ []fleet.Member, cancel func()) {
-			e.refuse(http.StatusInternalServerError, acctest.Request("GET", "/balance"))
+			e.refuse(http.StatusInternalServerError, simtest.Request("GET", "/balance"))
 			time.AfterFunc(2*time.Second, cancel)
 		},
 	} {
@@ -413,7 +413,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 			members, _, err := e.engine().Refresh(t.Context(), first)
 			return must(members, err)
 		}
-		e.Proxy.Set(acctest.Request("GET", "/instances/[^/]+").Do(acctest.Fail(http.StatusNotFound)),
+		e.Proxy.Set(simtest.Request("GET", "/instances/[^/]+").Do(simtest.Fail(http.StatusNotFound)),
 			emptyList)
 		if now := refresh(); len(fleet.Plan(spec(2), now)) > 0 {
 			t.Errorf("the plan is %s", planText(fleet.Plan(spec(2), now)))
@@ -434,7 +434,7 @@ func TestRefresh_NewMemberNotFoundYet(t *testing.T) {
 func TestRefresh_Error(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
-		e.refuse(http.StatusForbidden, acctest.AnyRequest)
+		e.refuse(http.StatusForbidden, simtest.AnyRequest)
 		if members, notFound, err := e.engine().Refresh(t.Context(), first); !rental.IsForbidden(err) {
 			t.Errorf("%+v, not found %v, %v", members, notFound, err)
 		}
@@ -460,7 +460,7 @@ func TestApply_NamesMembersThatWereNotFound(t *testing.T) {
 func TestApply_NotDestroyed(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
-		e.refuse(http.StatusForbidden, acctest.Request("DELETE", "/instances/"+first[0].Instance.ID))
+		e.refuse(http.StatusForbidden, simtest.Request("DELETE", "/instances/"+first[0].Instance.ID))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		result := e.engine().Apply(ctx, spec(0), first, time.Hour)
@@ -478,7 +478,7 @@ func TestApply_NotDestroyed(t *testing.T) {
 		e.fail(first...)
 		members := e.read(first)
 		e.failBoots(e.Offers()[1].ID)
-		e.refuse(http.StatusConflict, acctest.Request("DELETE", "/instances/"+first[0].Instance.ID))
+		e.refuse(http.StatusConflict, simtest.Request("DELETE", "/instances/"+first[0].Instance.ID))
 		if result := e.apply(allOf(2, 0), members); kinds(result)[0] != "NotDestroyed" || len(result.RolledBack) != 1 {
 			t.Error(describe(result))
 		}

@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // env is a simulator with fake time.
 type env struct {
-	*acctest.Bubble
+	*simtest.Bubble
 	t     *testing.T
-	boots acctest.Proxy // closer to the simulator than Proxy
+	boots simtest.Proxy // closer to the simulator than Proxy
 }
 
 // run runs a test in a bubble.
@@ -30,7 +30,7 @@ func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env))
 	t.Helper()
 	e := new(env)
 	config.Wrap = e.boots.Wrap
-	acctest.InBubble(t, config, func(t *testing.T, b *acctest.Bubble) {
+	simtest.InBubble(t, config, func(t *testing.T, b *simtest.Bubble) {
 		e.Bubble, e.t = b, t
 		test(t, e)
 	})
@@ -56,7 +56,7 @@ func must[T any](value T, err error) T {
 
 // failBoots makes the instances of an offer fail while they boot, until boots are set otherwise.
 func (e *env) failBoots(offer string) {
-	e.boots.Set(acctest.Creates(offer).Do(acctest.Before(func(*http.Request) {
+	e.boots.Set(simtest.Creates(offer).Do(simtest.Before(func(*http.Request) {
 		time.AfterFunc(5*time.Second, func() {
 			for _, i := range e.Overview().Instances {
 				if i.OfferID == offer && (i.Status == "creating" || i.Status == "starting") {
@@ -68,10 +68,10 @@ func (e *env) failBoots(offer string) {
 }
 
 // refuse answers some requests with an error of the API, which does nothing.
-func (e *env) refuse(status int, when acctest.Match) { e.Proxy.Set(when.Do(acctest.Fail(status))) }
+func (e *env) refuse(status int, when simtest.Match) { e.Proxy.Set(when.Do(simtest.Fail(status))) }
 
 // lose answers some requests with an error after the work is done.
-func (e *env) lose(when acctest.Match) { e.Proxy.Set(when.Do(acctest.LoseResponse)) }
+func (e *env) lose(when simtest.Match) { e.Proxy.Set(when.Do(simtest.LoseResponse)) }
 
 // hideNames makes the API omit the names of instances.
 func (e *env) hideNames() {
@@ -79,13 +79,13 @@ func (e *env) hideNames() {
 }
 
 // edit changes each instance in the responses to some requests for instances.
-func (e *env) edit(when acctest.Match, change func(inst map[string]any)) {
-	e.Proxy.Set(when.Do(acctest.RewriteItems(change)))
+func (e *env) edit(when simtest.Match, change func(inst map[string]any)) {
+	e.Proxy.Set(when.Do(simtest.RewriteItems(change)))
 }
 
 // neverReady keeps the status of an instance at starting, after other rules.
-func (e *env) neverReady(name string, rules ...acctest.Rule) {
-	e.Proxy.Set(append(rules, anyInstance.Do(acctest.RewriteItems(func(inst map[string]any) {
+func (e *env) neverReady(name string, rules ...simtest.Rule) {
+	e.Proxy.Set(append(rules, anyInstance.Do(simtest.RewriteItems(func(inst map[string]any) {
 		if inst["name"] == name && inst["status"] == "running" {
 			inst["status"] = "starting"
 		}
@@ -99,10 +99,10 @@ func multiplyPrice(inst map[string]any, percent int64) {
 }
 
 var (
-	anyInstance = acctest.Request("", "/instances.*")
-	deletes     = acctest.Request("DELETE", ".*")
-	listsOffers = acctest.Request("GET", "/offers")
-	emptyList   = acctest.Request("GET", "/instances").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`))
+	anyInstance = simtest.Request("", "/instances.*")
+	deletes     = simtest.Request("DELETE", ".*")
+	listsOffers = simtest.Request("GET", "/offers")
+	emptyList   = simtest.Request("GET", "/instances").Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`))
 )
 
 // engine returns the engine of a new run. Limits are those of the provider configuration; none by default.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/fleet"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -311,7 +311,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 		healed := e.apply(spec(1), missing) // killed: its result is not stored
 		time.Sleep(2 * time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
-		rents := acctest.Creates()
+		rents := simtest.Creates()
 		e.refuse(http.StatusServiceUnavailable, func(req *http.Request) bool {
 			if rents(req) {
 				cancel()
@@ -334,7 +334,7 @@ func TestApply_KeepsGenerationAfterFailedRecovery(t *testing.T) {
 func TestApply_RecoveryEndsInTime(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		e.create(spec(1))
-		e.refuse(http.StatusServiceUnavailable, acctest.Creates())
+		e.refuse(http.StatusServiceUnavailable, simtest.Creates())
 		began := time.Now()
 		result := e.engine().Apply(t.Context(), spec(1), nil, 30*time.Minute)
 		if took := time.Since(began); took > 45*time.Minute || len(result.Failures) != 1 {
@@ -357,7 +357,7 @@ func TestApply_UnknownOutcome(t *testing.T) {
 			for _, destroys := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys), func(t *testing.T) {
 					run(t, simulator.Config{}, func(t *testing.T, e *env) {
-						e.lose(acctest.Creates("train-1"))
+						e.lose(simtest.Creates("train-1"))
 						train := test.spec
 						result := e.apply(train, nil)
 						if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
@@ -422,11 +422,11 @@ func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				e.LimitOffers(3)
-				e.Proxy.Set(acctest.Creates("train-2").Do(acctest.LoseResponse), acctest.Creates("train-1").Do(
+				e.Proxy.Set(simtest.Creates("train-2").Do(simtest.LoseResponse), simtest.Creates("train-1").Do(
 					func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 						time.Sleep(3 * time.Second) // the first request takes a while
 						e.LimitOffers(0)
-						acctest.Fail(http.StatusConflict)(w, r, api)
+						simtest.Fail(http.StatusConflict)(w, r, api)
 					}))
 				train.All, train.Offers.Wait = true, time.Hour
 				began := time.Now()
@@ -449,7 +449,7 @@ func TestApply_UnknownServerIsDestroyed(t *testing.T) {
 	for name, destroys := range map[string]bool{"apply": false, "destroy": true} {
 		t.Run(name, func(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.lose(acctest.Creates("train-1"))
+				e.lose(simtest.Creates("train-1"))
 				train := chosenFleet(2)
 				result := e.apply(train, nil)
 				e.Proxy.Set()
@@ -480,7 +480,7 @@ func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
 			run(t, simulator.Config{}, func(t *testing.T, e *env) {
 				mine := newFleet(1)
 				first := e.create(mine)
-				e.lose(acctest.Creates("train-1"))
+				e.lose(simtest.Creates("train-1"))
 				mine = resized(saved(mine), 2)
 				grown := e.apply(mine, first)
 				e.Proxy.Set()
@@ -524,7 +524,7 @@ func TestApply_ChosenSeedWithForgottenKey(t *testing.T) {
 		e.destroy(e.create(chosenFleet(1))[0].Instance.ID)
 		killed := e.create(chosenFleet(1))
 		forgotten := chosenFleet(1).Owner.Chosen.Slot(0).Key(1)
-		e.Proxy.Set(acctest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		e.Proxy.Set(simtest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			if r.Header.Get("Idempotency-Key") == forgotten {
 				r.Header.Set("Idempotency-Key", "another")
 			}

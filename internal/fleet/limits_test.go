@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -71,7 +71,7 @@ func TestApply_LimitForbidsReplacement(t *testing.T) {
 func TestApply_ReplacementDoesNotWaitForItself(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(1))
-		e.Proxy.Set(deletes.Once().Do(acctest.Before(func(*http.Request) {
+		e.Proxy.Set(deletes.Once().Do(simtest.Before(func(*http.Request) {
 			for range 3 {
 				e.Rent("other")
 			}
@@ -104,9 +104,9 @@ func TestApply_LowPriceInResponse(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		limit := priceOf(e.Offers()[:2]...) - 1 // one fits, two do not
 		e.Proxy.Set(
-			acctest.Creates().Do(acctest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
+			simtest.Creates().Do(simtest.Rewrite(func(body map[string]any) { multiplyPrice(body, 1) })),
 			emptyList,
-			acctest.Request("GET", "/balance").Do(acctest.SetField("burn_kop_h", 0)),
+			simtest.Request("GET", "/balance").Do(simtest.SetField("burn_kop_h", 0)),
 		)
 		time.AfterFunc(20*time.Second, func() { e.Proxy.Set() })
 		result := e.engine(burnLimit(limit)).Apply(t.Context(), spec(2), nil, time.Hour)
@@ -132,21 +132,21 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 			}
 		}
 		e.Proxy.Set(
-			deletes.Once().Do(acctest.Before(func(*http.Request) { began = time.Now() })),
-			acctest.Request("GET", "/balance").Do(acctest.Rewrite(func(b map[string]any) {
+			deletes.Once().Do(simtest.Before(func(*http.Request) { began = time.Now() })),
+			simtest.Request("GET", "/balance").Do(simtest.Rewrite(func(b map[string]any) {
 				if within(70 * time.Second) {
 					b["burn_kop_h"] = old.Price.RunningKopH
 				}
 			})),
-			acctest.Request("GET", "/instances").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			simtest.Request("GET", "/instances").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 				if within(time.Minute) {
 					query := r.URL.Query()
 					query.Set("status", "all")
 					r.URL.RawQuery = query.Encode()
 				}
-				acctest.RewriteItems(destroying)(w, r, api)
+				simtest.RewriteItems(destroying)(w, r, api)
 			}),
-			acctest.Request("GET", "/instances/.*").Do(acctest.RewriteItems(destroying)),
+			simtest.Request("GET", "/instances/.*").Do(simtest.RewriteItems(destroying)),
 		)
 		e.want(e.engine(burnLimit(limit)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute), 1)
 	})
@@ -157,8 +157,8 @@ func TestApply_InterruptedAboveBurnLimit(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		ctx, cancel := context.WithCancel(t.Context())
 		limit := burnLimit(2 * priceOf(e.Offers()[0]))
-		rise := acctest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) })
-		e.Proxy.Set(acctest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		rise := simtest.RewriteItems(func(inst map[string]any) { multiplyPrice(inst, 300) })
+		e.Proxy.Set(simtest.Creates().Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			rise(w, r, api)
 			cancel()
 		}), anyInstance.Do(rise))

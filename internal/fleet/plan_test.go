@@ -130,7 +130,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// New members join the location of those that stay: of their offer, or as the API returns it, which may omit the country.
+// New members join the location of those that stay: of their offer, or as the API returns it, which may omit the
+// country.
 func TestSpec_Demand(t *testing.T) {
 	members := existing("running", "running", "running")
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}

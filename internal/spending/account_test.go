@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -24,13 +24,13 @@ const (
 )
 
 // api is a simulator whose account costs what a test sets.
-type api struct{ *acctest.Bubble }
+type api struct{ *simtest.Bubble }
 
 // set sets the burn rate and the active instances that the API returns.
 func (a api) set(burn int64, instances ...rental.Instance) {
 	a.Proxy.Set(
-		acctest.Request("GET", "/balance").Do(acctest.SetField("burn_kop_h", burn)),
-		acctest.Request("GET", "/instances").Do(acctest.SetField("data", append([]rental.Instance{}, instances...))),
+		simtest.Request("GET", "/balance").Do(simtest.SetField("burn_kop_h", burn)),
+		simtest.Request("GET", "/instances").Do(simtest.SetField("data", append([]rental.Instance{}, instances...))),
 	)
 }
 
@@ -47,7 +47,7 @@ func running(id string, kopH int64) rental.Instance {
 // run runs a test in a bubble with an account that has a burn limit.
 func run(t *testing.T, limit int64, test func(*testing.T, api, *spending.Account)) {
 	t.Helper()
-	acctest.InBubble(t, simulator.Config{}, func(t *testing.T, b *acctest.Bubble) {
+	simtest.InBubble(t, simulator.Config{}, func(t *testing.T, b *simtest.Bubble) {
 		test(t, api{b}, spending.NewAccount(burnLimit(limit), b.Client))
 	})
 }
@@ -84,7 +84,7 @@ func TestAccount_Check_Funds(t *testing.T) {
 		{100, 100, 100, 0, 0},
 		{-100, 50, 100, -50, 200},
 	} {
-		acctest.InBubble(t, simulator.Config{}, func(t *testing.T, b *acctest.Bubble) {
+		simtest.InBubble(t, simulator.Config{}, func(t *testing.T, b *simtest.Bubble) {
 			b.SetAccount(simulator.AccountPatch{BalanceKop: &test.balance, CreditLimitKop: &test.credit})
 			account := spending.NewAccount(spending.Limits{RequireFunds: spending.FundsError}, b.Client)
 			var got spending.NotEnoughFunds
@@ -156,7 +156,7 @@ func TestAccount_Check(t *testing.T) {
 				api.SetAccount(simulator.AccountPatch{BalanceKop: &test.balance})
 				api.set(test.burn, running("old", 40))
 				if test.unreadable != 0 {
-					api.Proxy.Set(acctest.Request("GET", "/balance").Do(acctest.Fail(test.unreadable)))
+					api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
 				}
 				limits := spending.Limits{RequireFunds: test.funds, MaxBurnKopH: test.limit}
 				account := spending.NewAccount(limits, api.Client)
@@ -193,7 +193,8 @@ func TestAccount_FailedInstance(t *testing.T) {
 				if err := account.Spend(t.Context(), test.id, test.price, bills("")); errorName(err) != test.want {
 					t.Errorf("apply: %v", err)
 				}
-				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{{ID: "failed", KopH: test.price}}}
+				replacement := spending.Replacement{ID: "failed", KopH: test.price}
+				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
 				if test.id == "" {
 					change.Replacements, change.AddedKopH = nil, test.price
 				}
@@ -418,10 +419,10 @@ func TestAccount_Replacement(t *testing.T) {
 		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
 			t.Errorf("an expensive one: %v", err)
 		}
-		err := account.Spend(t.Context(), "old", 90, func(context.Context) (string, error) {
+		err := account.Spend(t.Context(), "old", 90, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(0)
-			if err := rent(t, account, "other", 11); errorName(err) != "AboveBurnLimit" {
+			if err := account.Spend(ctx, "", 11, bills("other")); errorName(err) != "AboveBurnLimit" {
 				t.Errorf("another one took its place: %v", err)
 			}
 			return "new", nil
@@ -469,7 +470,7 @@ func TestAccount_SlowReading(t *testing.T) {
 			service.ServeHTTP(w, r)
 		})
 	}}
-	acctest.InBubble(t, slow, func(t *testing.T, b *acctest.Bubble) {
+	simtest.InBubble(t, slow, func(t *testing.T, b *simtest.Bubble) {
 		account := spending.NewAccount(burnLimit(100), b.Client)
 		api{b}.set(0)
 		go func() { _ = rent(t, account, "", 1) }() //nolint:errcheck // it begins the reading
@@ -484,7 +485,7 @@ func TestAccount_SlowReading(t *testing.T) {
 // While the account cannot be read, nothing may be rented or started.
 func TestAccount_Unreadable(t *testing.T) {
 	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
-		api.Proxy.Set(acctest.Request("GET", "/balance").Do(acctest.Fail(http.StatusForbidden)))
+		api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(http.StatusForbidden)))
 		for _, id := range []string{"", "a"} {
 			err := account.Spend(t.Context(), id, 1, func(context.Context) (string, error) {
 				t.Error("requested")

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
@@ -26,7 +26,7 @@ func TestAccount_Random(t *testing.T) {
 		if seed%2 > 0 {
 			config.Hooks = quirks.New("lagging-list", "lagging-get", "lagging-status", "status-after-work", "small-pages")
 		}
-		acctest.InBubble(t, config, func(t *testing.T, b *acctest.Bubble) {
+		simtest.InBubble(t, config, func(t *testing.T, b *simtest.Bubble) {
 			b.SetRateLimit(0, 0)
 			b.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(100)), BalanceKop: new(int64(1e9))})
 			account := spending.NewAccount(burnLimit(1000), b.Client)
@@ -47,14 +47,16 @@ func TestAccount_Random(t *testing.T) {
 
 // randomActor rents an offer again and again, and stops, starts and destroys the instance at random times.
 type randomActor struct {
-	*acctest.Bubble
+	*simtest.Bubble
 	account *spending.Account
 	random  *rand.Rand
 	offer   string
 	kopH    int64
 }
 
-func (a *randomActor) sleep(most time.Duration) { time.Sleep(time.Duration(a.random.Int64N(int64(most)))) }
+func (a *randomActor) sleep(most time.Duration) {
+	time.Sleep(time.Duration(a.random.Int64N(int64(most))))
+}
 
 func (a *randomActor) act(t *testing.T) {
 	for range 4 {

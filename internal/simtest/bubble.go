@@ -1,4 +1,7 @@
-package acctest
+// Package simtest runs a simulator in fake time, and intercepts requests on their way to a simulator. It does not
+// import the provider, so that the tests of each package of the provider can use it, and need not compile what is above
+// that package.
+package simtest
 
 import (
 	"bytes"
@@ -12,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -35,8 +39,6 @@ import (
 //
 // What a test asserts, it reads through Client and Simulator. If the responses are changed by rules, remove them first:
 // Proxy.Set().
-//
-// This package imports the provider, and so all packages below it: their tests must be in package …_test.
 type Bubble struct {
 	*simulator.Simulator
 	Client *rental.Client
@@ -62,14 +64,13 @@ func InBubble(t *testing.T, config simulator.Config, test func(t *testing.T, b *
 			t.Fatal(err)
 		}
 		test(t, b)
-		time.Sleep(2 * time.Hour)
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // fake time
 	})
 }
 
 // RoundTrip implements http.RoundTripper.
 func (b *Bubble) RoundTrip(req *http.Request) (*http.Response, error) {
-	time.Sleep(50 * time.Millisecond)
-	if err := req.Context().Err(); err != nil {
+	if err := backoff.Sleep(req.Context(), 50*time.Millisecond); err != nil {
 		return nil, err
 	}
 	return rentaltest.Serve(b.Proxy.Wrap(b.Handler()), req)
@@ -134,9 +135,20 @@ func (b *Bubble) Active() []rental.Instance {
 	return slices.DeleteFunc(b.Instances(), rental.Instance.Destroyed)
 }
 
-// CountRequests is Env.CountRequests; with an empty path, it counts all requests with the method.
+// CountRequests returns the number of requests with a method for a path, relative to the base URL, and the paths below
+// it; of all requests with the method if the path is empty.
 func (b *Bubble) CountRequests(method, path string) int {
-	return countRequests(b.Simulator, method, path)
+	return CountRequests(b.Simulator, method, path)
+}
+
+// CountRequests is Bubble.CountRequests for any simulator.
+func CountRequests(service *simulator.Simulator, method, path string) (n int) {
+	for _, r := range service.Requests() {
+		if r.Method == method && (r.Path == path || strings.HasPrefix(r.Path, path+"/")) {
+			n++
+		}
+	}
+	return n
 }
 
 // SetAccount changes the account.
@@ -154,7 +166,7 @@ func (b *Bubble) SetOffer(id string, patch simulator.OfferPatch) {
 // SetStatus changes the status of an instance, as the service would after a failure.
 func (b *Bubble) SetStatus(id string, status rental.InstanceStatus) {
 	b.t.Helper()
-	b.check(b.Simulator.SetInstance(id, simulator.InstancePatch{Status: new(string(status))}))
+	b.check(b.SetInstance(id, simulator.InstancePatch{Status: new(string(status))}))
 }
 
 func (b *Bubble) check(err error) {
@@ -180,8 +192,8 @@ func (b *Bubble) AddOffer(id string, after time.Duration) {
 	time.AfterFunc(after, func() { b.SetOffer(id, simulator.OfferPatch{Available: new(true)}) })
 }
 
-// Rent rents an instance from the cheapest offer with the smallest disk, at the price of the offer, as another program of
-// the account does.
+// Rent rents an instance from the cheapest offer with the smallest disk, at the price of the offer, as another program
+// of the account does.
 func (b *Bubble) Rent(name string) rental.Instance {
 	b.t.Helper()
 	order := rental.InstanceCreate{

@@ -1,12 +1,12 @@
-package acctest_test
+package simtest_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -14,8 +14,8 @@ import (
 // is rented. It runs after the boot, although the list returns it later.
 func TestInBubble(t *testing.T) {
 	config := simulator.Config{Boot: time.Minute, Hooks: quirks.New("lagging-list")}
-	acctest.InBubble(t, config, func(t *testing.T, b *acctest.Bubble) {
-		b.Proxy.Set(acctest.Creates("one").Once().Do(acctest.LoseResponse))
+	simtest.InBubble(t, config, func(t *testing.T, b *simtest.Bubble) {
+		b.Proxy.Set(simtest.Creates("one").Once().Do(simtest.LoseResponse))
 		began := time.Now()
 		inst := b.Rent("one")
 		if requests := b.CountRequests("POST", "/instances"); requests != 2 || len(b.Active()) > 0 {
