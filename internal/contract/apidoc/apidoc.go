@@ -1,6 +1,6 @@
-// Package apidoc has the tables of the API document as Go values: operations, errors, fields, and values at the edges of
-// all bounds. All of them are derived from openapi.json, so a new type or field is written only there. The package is
-// for tests only.
+// Package apidoc has the tables of the API document as Go values: operations, errors, fields, and values at the edges
+// of all bounds. All of them are derived from openapi.json, so a new type or field is written only there. The package
+// is for tests only.
 package apidoc
 
 import (

@@ -100,8 +100,8 @@ func queryTexts(values []any) (all []string) {
 }
 
 // edges returns values at the edges of the bounds of a schema, and values beyond them. It returns no valid value if the
-// schema has no bounds, because the service can have further conditions (an id, a public key). The valid value of a pattern is
-// the example of the schema.
+// schema has no bounds, because the service can have further conditions (an id, a public key). The valid value of a
+// pattern is the example of the schema.
 func edges(schema *openapi3.Schema) (valid, invalid []any) {
 	switch {
 	case schema.Not != nil:
@@ -156,10 +156,10 @@ var malformed = []string{"", "a", "a:", "host:5000/a", "a\nb", "a\n\n", "0", "3"
 
 // textEdges has texts of characters of two and four bytes, because bounds count characters.
 func textEdges(schema *openapi3.Schema) (valid, invalid []any) {
-	shortest := int(schema.MinLength)
+	shortest := size(schema.MinLength)
 	for _, char := range []string{"я", "🦊"} {
 		if schema.MaxLength != nil {
-			longest := int(*schema.MaxLength)
+			longest := size(*schema.MaxLength)
 			valid = append(valid, strings.Repeat(char, longest), strings.Repeat(char, shortest))
 			invalid = append(invalid, strings.Repeat(char, longest+1))
 		}
@@ -192,7 +192,7 @@ func arrayEdges(schema *openapi3.Schema) (valid, invalid []any) {
 		invalid = append(invalid, []any{})
 	}
 	if schema.MaxItems != nil {
-		longest := int(*schema.MaxItems)
+		longest := size(*schema.MaxItems)
 		if len(items) > 0 {
 			valid = append(valid, slices.Repeat(items[:1], longest))
 		}
@@ -211,8 +211,8 @@ func mapEdges(schema *openapi3.Schema) (valid, invalid []any) {
 	}
 	valid = append(valid, entries(0))
 	if schema.MaxProps != nil {
-		valid = append(valid, entries(int(*schema.MaxProps)))
-		invalid = append(invalid, entries(int(*schema.MaxProps)+1))
+		valid = append(valid, entries(size(*schema.MaxProps)))
+		invalid = append(invalid, entries(size(*schema.MaxProps)+1))
 	}
 	if element := schema.AdditionalProperties.Schema; element != nil {
 		for _, value := range append(otherTypes(element.Value), nil) {
@@ -221,3 +221,5 @@ func mapEdges(schema *openapi3.Schema) (valid, invalid []any) {
 	}
 	return valid, invalid
 }
+
+func size(bound uint64) int { return int(bound) } //nolint:gosec // the bounds of the document are small

@@ -121,7 +121,9 @@ func TestWrap_ReportsViolations(t *testing.T) {
 		"unknown request field": {
 			strict, "POST /instances", change(newInstance, `"env"`, `"x":1,"env"`), 201, instance, nil, `"x"`,
 		},
-		"out of bounds":           {strict, "POST /instances", change(newInstance, `10`, `9`), 201, instance, nil, "/disk_gb"},
+		"out of bounds": {
+			strict, "POST /instances", change(newInstance, `10`, `9`), 201, instance, nil, "/disk_gb",
+		},
 		"trailing data":           {strict, "POST /instances", newInstance + "{}", 201, instance, nil, "one JSON value"},
 		"unexpected body":         {strict, "POST /instances/1/stop", "{}", 200, instance, nil, "body"},
 		"query out of bounds":     {strict, "GET /offers?limit=201", "", 200, emptyPage, public, "limit"},
@@ -139,7 +141,9 @@ func TestWrap_ReportsViolations(t *testing.T) {
 		"ignored body field":  {lenient, "PATCH /instances/1", `{"name":"n","x":1}`, 200, instance, nil, ""},
 		"ignored parameter":   {lenient, "GET /transactions?x=1", "", 200, emptyPage, nil, ""},
 		"lenient, valid, bad": {lenient, "GET /me", "", 200, "{}", nil, "missing"},
-		"long, with the key":  {strict, "GET /me", "", 200, strings.Repeat(" ", excerptSize-30) + `"` + key + `"`, nil, "***"},
+		"long, with the key": {
+			strict, "GET /me", "", 200, strings.Repeat(" ", excerptSize-30) + `"` + key + `"`, nil, "***",
+		},
 		"long, without a key": {strict, "GET /me", "", 200, `{"id":"` + strings.Repeat("я", 1000) + `"}`, nil, "id"},
 	} {
 		report := exchanged(t, e.target, e.body, e.status, e.response, e.headers, e.options...)
