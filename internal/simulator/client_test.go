@@ -291,7 +291,7 @@ func (api *client) destroy(id string) {
 var creations = func() map[string]apidoc.Operation {
 	all := map[string]apidoc.Operation{}
 	for _, op := range apidoc.Operations {
-		if op.Method == http.MethodPost && strings.Contains(op.Statuses, "201") {
+		if op.Created != "" {
 			all[op.Path] = op
 		}
 	}

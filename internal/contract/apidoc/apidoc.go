@@ -43,8 +43,8 @@ type Operation struct {
 	Path   string // relative to the base address
 	Scope  string // scope of the API key; "public": no key is needed; "optional": a key may be sent
 	Body   string // name of the schema of the request body, "" without a body
-	// Response is the name of the schema of the response 200, "" without one.
-	Response string
+	// Response and Created are the names of the schemas of the responses 200 and 201, "" without one.
+	Response, Created string
 }
 
 // Operations are all operations of the API, sorted by path and method.
@@ -55,8 +55,10 @@ var Operations = func() (all []Operation) {
 			if op.RequestBody != nil {
 				o.Body = schemaName(op.RequestBody.Value.Content.Get("application/json").Schema)
 			}
-			if ok := op.Responses.Status(200); ok != nil {
-				o.Response = schemaName(ok.Value.Content.Get("application/json").Schema)
+			for status, name := range map[int]*string{200: &o.Response, 201: &o.Created} {
+				if resp := op.Responses.Status(status); resp != nil {
+					*name = schemaName(resp.Value.Content.Get("application/json").Schema)
+				}
 			}
 			all = append(all, o)
 		}
