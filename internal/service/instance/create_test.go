@@ -1,13 +1,19 @@
 package instance_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -271,4 +277,172 @@ func TestPlan_KeyWarnings(t *testing.T) {
 	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
 	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
 		"gpurent_templates")
+}
+
+// Errors of a plan or a creation name the cause and the next step, and nothing is rented.
+func TestCreate_Errors(t *testing.T) {
+	t.Parallel()
+	env, _, _ := start(t, nil, acctest.WithoutQuirks("forbidden-balance"))
+	query := func(country any) map[string]any {
+		return map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_ram_gb": int64(100_000), "country": country}
+	}
+	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
+	offer, _ := cheapestOffer(env)
+	byOffer := []any{"offer_query", nil, "offer_id", offer.ID}
+	for _, test := range []struct {
+		provider  map[string]any
+		arguments []any
+		account   simulator.AccountPatch
+		want      []string
+	}{
+		{
+			map[string]any{"api_key": rentaltest.Key}, nil, simulator.AccountPatch{},
+			[]string{"API key rejected", "comes from the provider argument api_key"},
+		},
+		{map[string]any{"api_key": reader}, nil, simulator.AccountPatch{}, []string{"lacks the scope instances:write"}},
+		{
+			nil, append(byOffer, "max_price_kop_h", int64(1)), simulator.AccountPatch{},
+			[]string{"Offer price above max_price_kop_h", "per month"},
+		},
+		{
+			nil, []any{"offer_query", nil, "offer_id", "off_gone"}, simulator.AccountPatch{},
+			[]string{"WARNING: No matching offer", "Offer off_gone is not available. Nothing was rented"},
+		},
+		{
+			nil, []any{"offer_query", query(nil)}, simulator.AccountPatch{},
+			[]string{"Matching the query: 0", "0 match min_ram_gb = 100000", "Without min_ram_gb, ", " offers match, from "},
+		},
+		{
+			nil, []any{"offer_query", query([]any{"AQ"})}, simulator.AccountPatch{},
+			[]string{"0 match min_ram_gb = 100000", "change at least two of these"},
+		},
+		{
+			nil, nil, simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))},
+			[]string{"WARNING: Insufficient balance for this plan", "Missing: ", "Top up"},
+		},
+		{withSpending("require_funds", "error"), nil, simulator.AccountPatch{}, []string{"ERROR: Insufficient balance"}},
+		{
+			nil, nil, simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(0))},
+			[]string{"limit of the account", "destroy an instance"},
+		},
+	} {
+		must(t, env.SetAccount(test.account))
+		inst, diags := newProvider(t, env, test.provider).apply(nil, configWithoutKey("a", test.arguments...))
+		if expectDiags(t, fmt.Sprint(test.want), diags, test.want...); inst != nil || !hasError(diags) {
+			t.Errorf("%v is no error", test.want)
+		}
+	}
+	expectCount(t, env, 0, 0)
+}
+
+// With keep_on_timeout, a timeout is a warning, and the next apply waits for the same instance. Otherwise it is an
+// error, which taints the instance.
+func TestCreate_Timeout(t *testing.T) {
+	t.Parallel()
+	slowBoot := func(c *simulator.Config) { c.Boot = time.Hour }
+	// The test asserts the status creating, which a quirk replaces.
+	slow := map[string]any{"poll_interval": "100ms"}
+	env, tf, _ := start(t, slow, slowBoot, acctest.WithoutQuirks("unknown-enums"))
+	create := func(keep bool) (*resourceState, []*tfprotov6.Diagnostic) {
+		return tf.apply(nil, configWithoutKey("a", "keep_on_timeout", keep, "timeouts", map[string]any{"create": "2s"}))
+	}
+	inst, diags := create(true)
+	expectDiags(t, "a creation that keeps it", diags, "is not ready yet", "The next apply continues to wait for it")
+	if inst == nil || hasError(diags) {
+		t.Fatal(diagsText(diags))
+	}
+	env.Advance(2 * time.Hour)
+	if after := tf.mustApply(inst, configWithoutKey("a")); after.Text("status") != "running" || after.id() != inst.id() {
+		t.Errorf("after the next apply, %s is %s", after.id(), after.Text("status"))
+	}
+	inst, diags = create(false)
+	expectDiags(t, "a creation", diags, "ERROR: Instance", "is not ready yet", "untaint ADDRESS", `status "creating"`)
+	if inst == nil {
+		t.Error("the state has no instance")
+	}
+	expectCount(t, env, 2, 2)
+}
+
+// An interrupted creation keeps the instance, with a warning. A destruction right afterwards waits until the API allows
+// it.
+func TestCreate_Interrupted(t *testing.T) {
+	t.Parallel()
+	boot := func(c *simulator.Config) { c.Boot = 5 * time.Minute }
+	env, tf, p := start(t, nil, boot, acctest.WithoutQuirks("all"), acctest.WithQuirks("busy-while-booting"))
+	p.Set(isCreate.Do(acctest.After(func(r *http.Request) {
+		_, err := tf.StopProvider(r.Context(), &tfprotov6.StopProviderRequest{})
+		must(t, err)
+	})))
+	inst, diags := tf.apply(nil, configWithoutKey("a"))
+	expectDiags(t, "the interrupted apply", diags, "Interrupted while instance", "It is rented and in the state")
+	if inst == nil || hasError(diags) {
+		t.Fatal(diagsText(diags))
+	}
+	newProvider(t, env, nil).mustDestroy(inst)
+	expectCount(t, env, 0, 1)
+}
+
+// One creation rents one instance, whatever happens to its requests. Later failures keep it in the state.
+func TestCreate_UnavailableAPI(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, map[string]any{"request_timeout": "1s"}) // after it no lost request is in flight
+	const rent, get = "/instances", "/instances/{id}"
+	for _, fault := range []simulator.Fault{
+		{Method: "POST", Path: rent, Drop: "after", Times: 1},
+		{Method: "POST", Path: rent, Drop: "before", Times: 1},
+		{Method: "POST", Path: rent, Status: 500, Times: 1},
+		{Method: "GET", Path: get, Status: 503, Times: 1},
+		{Method: "GET", Path: get, Drop: "before", Times: 1},
+	} {
+		must(t, env.AddFault(fault))
+	}
+	inst, diags := tf.apply(nil, configWithoutKey("a"))
+	if expectDiags(t, "the creation", diags); inst == nil || inst.Text("status") != "running" {
+		t.Fatalf("the state has %v", inst)
+	}
+	must(t, env.AddFault(simulator.Fault{Method: "GET", Path: get, Status: 500, Times: 1}))
+	expectDiags(t, "a refresh", newProvider(t, env, nil).refresh(inst), "Cannot read instance", "Run again later")
+	must(t, env.AddFault(simulator.Fault{Method: "DELETE", Path: get, Drop: "after", Times: 1}))
+	tf.mustDestroy(inst)
+	expectCount(t, env, 0, 1)
+}
+
+// An apply waits for ready_when. The next plan continues to wait, although the instance runs.
+func TestCreate_ReadyWhen(t *testing.T) {
+	t.Parallel()
+	// With these quirks, the last response before the timeout may be an error.
+	env, tf, p := start(t, map[string]any{"poll_interval": "10ms"}, acctest.WithoutQuirks("gateway-errors"))
+	config := configWithoutKey("a", "keep_on_timeout", true, "ready_when", map[string]any{"log_pattern": `epoch \d+`},
+		"timeouts", map[string]any{"create": "3s"})
+	inst, diags := tf.apply(nil, config)
+	expectDiags(t, "the creation", diags, "ready_when.log_pattern is not met", "The end of its log", `status "running"`)
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	plan := tf.plan(inst, config)
+	if len(plan.Replaces) > 0 || !slices.Contains(plan.changes(), "status") {
+		t.Errorf("the next plan does not wait: %v", plan.changes())
+	}
+	p.Set(acctest.Request("GET", "/instances/.*/logs").Do(acctest.SetField("lines", []string{"epoch 1"})))
+	inst = tf.mustApply(inst, config)
+	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
+		t.Errorf("the last plan changes %v", changes)
+	}
+}
+
+// Instances that get no SSH address, because of their template or their desired state, are complete. Their attribute
+// ssh is not null, so that an output can refer to the host.
+func TestCreate_WithoutSSH(t *testing.T) {
+	t.Parallel()
+	_, tf, _ := start(t, nil)
+	for status, argument := range map[string][]any{
+		"running": {"template", "vllm"}, "stopped": {"desired_state", "stopped"},
+	} {
+		config := configWithoutKey("a"+status, argument...)
+		inst := tf.mustApply(nil, config)
+		none := map[string]any{"host": nil, "port": nil, "user": nil, "command": nil}
+		diff := cmp.Diff(none, plain(t, inst.Attributes()["ssh"]))
+		if changes := tf.plan(inst, config).changes(); inst.Text("status") != status || diff != "" || len(changes) > 0 {
+			t.Errorf("it is %s, and the next plan changes %v: %s", inst.Text("status"), changes, diff)
+		}
+	}
 }

@@ -47,6 +47,25 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 	}
 }
 
+// The key of an instance without idempotency_key derives from idempotency_prefix and its name. A run that lost the
+// instance recovers it, and a replacement gets another one.
+func TestOwnership_KeyOfThePrefix(t *testing.T) {
+	t.Parallel()
+	prefix := map[string]any{"idempotency_prefix": "team-"}
+	env, tf, _ := start(t, prefix)
+	config := configWithoutKey("a")
+	lost := tf.mustApply(nil, config)
+	tf = newProvider(t, env, prefix)
+	inst, diags := tf.apply(nil, config)
+	expectDiags(t, "the second state", diags, "Recovered instance "+lost.id())
+	if changes := tf.plan(inst, config).changes(); len(changes) > 0 || !inst.Attributes()["matched_query"].IsNull() {
+		t.Errorf("the next plan changes %v", changes)
+	}
+	tf.mustDestroy(inst)
+	tf.mustApply(nil, config)
+	expectCount(t, env, 1, 2)
+}
+
 // A resource that is imported and read beside the one that manages the instance, as by a get of Pulumi, prevents no
 // change of it. A creation does not take an instance that was only read.
 func TestOwnership_GetBesideTheManagedResource(t *testing.T) {

@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -125,4 +126,58 @@ func (plan changePlan) changes() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// A fallback query wins if the first one has no offer. Later plans keep the instance, even if fallback_queries change,
+// unless it meets no query any more.
+func TestPlan_FallbackQueries(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil, acctest.WithoutQuirks("optional-fields-absent", "other-gpu"))
+	for _, offer := range env.Offers("limit=200&gpu=h100_sxm") {
+		must(t, env.SetOffer(offer.ID, simulator.OfferPatch{Available: new(false)}))
+	}
+	query := func(gpu string) any { return map[string]any{"gpu": []any{gpu}} }
+	h100, fallback := query("h100_sxm"), []any{query("no_such"), query("rtx_4090")}
+	inst := tf.mustApply(nil, configWithoutKey("a", "offer_query", h100, "fallback_queries", fallback))
+	rented := plain(t, inst.Attributes()["rented_offer"]).(map[string]any)
+	if matched := plain(t, inst.Attributes()["matched_query"]); matched != 2.0 || rented["verified"] != true {
+		t.Errorf("query %v matched, with the offer %v", matched, rented)
+	}
+	for _, test := range []struct {
+		query    any
+		fallback []any
+		want     []string
+	}{
+		{h100, nil, nil},
+		{query("h200"), fallback, nil},
+		{query("a100_sxm4_80gb"), nil, []string{"offer_query"}},
+	} {
+		plan := tf.plan(inst, configWithoutKey("a", "offer_query", test.query, "fallback_queries", test.fallback))
+		if !slices.Equal(plan.Replaces, test.want) {
+			t.Errorf("%v replaces the instance for %v", test, plan.Replaces)
+		}
+	}
+}
+
+// Arguments that exclude or require each other, and values that only this type checks.
+func TestValidate_Arguments(t *testing.T) {
+	t.Parallel()
+	server, schemas := acctest.ProviderServer(t)
+	tf := &core{acctest.Plugin{T: t, ProviderServer: server, GetProviderSchemaResponse: schemas}}
+	byOffer := []any{"offer_query", nil, "offer_id", "off_1"}
+	for _, test := range []struct {
+		arguments []any
+		want      string
+	}{
+		{[]any{"offer_query", nil}, "No attribute specified"},
+		{[]any{"offer_id", "off_1"}, "2 attributes specified"},
+		{append(byOffer, "wait_for_offer", "1h"), `specified when "wait_for_offer" is`},
+		{append(byOffer, "fallback_queries", []any{map[string]any{}}), `specified when "fallback_queries" is`},
+		{[]any{"timeouts", map[string]any{"create": "soon"}}, "must be a duration above zero"},
+		{[]any{"replace_on", []any{"disk_gb"}}, "replace_on contains an invalid value"},
+		{[]any{"ready_when", map[string]any{"log_pattern": "(?=x)"}}, "Invalid regular expression"},
+	} {
+		expectDiags(t, fmt.Sprint(test.arguments), tf.validate(configWithoutKey("a", test.arguments...)), test.want)
+	}
+	expectDiags(t, "a valid configuration", tf.validate(configWithKey("a")))
 }
