@@ -3,6 +3,7 @@ package instance_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,15 +206,19 @@ func TestActions_Interrupted(t *testing.T) {
 	}
 }
 
-// Progress messages contain no control characters of the API's texts.
+// Progress messages and errors contain no control characters of the API's texts.
 func TestActions_SanitizeStatus(t *testing.T) {
 	t.Parallel()
-	env, tf, p := start(t, nil)
-	p.Set(isGet.Do(acctest.SetField("status", "\x1b[31mrunning\nError: injected")))
-	progress, diags := tf.invoke("start", map[string]any{"instance_id": createInstances(env, "a")[0]}, "injected")
+	env, tf, p := start(t, map[string]any{"poll_interval": "100ms"})
+	const untrusted = "\x1b[31mrunning\nError: injected"
+	p.Set(isGet.Do(acctest.SetField("status", untrusted)), acctest.Request("GET", "/instances/.*/logs").Do(
+		acctest.SetField("lines", slices.Repeat([]string{untrusted}, 1000))))
+	arguments := map[string]any{"instance_id": createInstances(env, "a")[0], "timeout": "2s"}
+	progress, diags := tf.invoke("start", arguments, "")
+	expectDiags(t, "the action", diags, "The end of its log:", "Error: injected")
 	text := progress + diagsText(diags)
 	if !strings.Contains(progress, "is running Error: injected") || strings.ContainsRune(text, '\x1b') ||
-		strings.Contains(text, "\nError") {
+		strings.Contains(text, "\nError") || len(text) > 5000 {
 		t.Errorf("%q", text)
 	}
 }

@@ -352,8 +352,9 @@ func TestCreate_Timeout(t *testing.T) {
 		t.Fatal(diagsText(diags))
 	}
 	env.Advance(2 * time.Hour)
-	if after := tf.mustApply(inst, configWithoutKey("a")); after.Text("status") != "running" || after.id() != inst.id() {
-		t.Errorf("after the next apply, %s is %s", after.id(), after.Text("status"))
+	after := tf.mustApply(inst, configWithoutKey("a"))
+	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() || after.id() != inst.id() {
+		t.Errorf("after the next apply, the state is %s", after.State)
 	}
 	inst, diags = create(false)
 	expectDiags(t, "a creation", diags, "ERROR: Instance", "is not ready yet", "untaint ADDRESS", `status "creating"`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -47,17 +46,6 @@ func fillUntrusted(v reflect.Value) {
 	}
 }
 
-// untrustedLog responds to every request with a log of 50 untrusted lines.
-type untrustedLog struct{}
-
-func (untrustedLog) RoundTrip(req *http.Request) (*http.Response, error) {
-	lines := make([]string, 50)
-	for i := range lines {
-		lines[i] = untrusted
-	}
-	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"lines": lines})
-}
-
 // expectSanitized checks that an untrusted text begins no line, contains no control characters, and is shortened.
 func expectSanitized(t *testing.T, diags diag.Diagnostics) {
 	t.Helper()
@@ -85,7 +73,7 @@ func newTestResource(client *rental.Client) *instanceResource {
 }
 
 func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
-	client := rentaltest.Client(t, untrustedLog{})
+	client := rentaltest.Client(t, rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning))
 	var inst rental.Instance
 	var offer rental.Offer
 	fillUntrusted(reflect.ValueOf(&inst).Elem())

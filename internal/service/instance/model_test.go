@@ -83,7 +83,7 @@ func TestFromAPI_NullFields(t *testing.T) {
 func TestFromAPI_DesiredState(t *testing.T) {
 	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
 		for _, desired := range []rental.DesiredState{"running", "stopped"} {
-			got := fromAPI(stateOf("running", "running"), rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
+			got := fromAPI(model{}, rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
 			if got.DesiredState.ValueString() != string(desired) {
 				t.Errorf("status %s heading for %s reads as %s", status, desired, got.DesiredState)
 			}
@@ -93,8 +93,9 @@ func TestFromAPI_DesiredState(t *testing.T) {
 
 // Without a desired state in the response, the status decides. What a create response omits is known after the apply.
 func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
-	prior := stateOf("running", "running")
-	prior.Image = types.StringUnknown()
+	prior := model{Arguments: tfinstance.Arguments{
+		DesiredState: types.StringValue("running"), Image: types.StringUnknown(),
+	}}
 	for status, want := range map[rental.InstanceStatus]string{
 		"creating": "running", "running": "running", "stopped": "stopped", "outbid": "running",
 	} {
