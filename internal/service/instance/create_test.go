@@ -3,6 +3,7 @@ package instance_test
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -179,44 +180,29 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	}
 }
 
-// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start,
-// and not a rental that costs too much.
-func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
+// An instance that is destroyed or fails while it boots ends its creation with an error. The next apply creates another.
+func TestCreate_EndsMeanwhile(t *testing.T) {
 	t.Parallel()
-	p := new(acctest.Proxy)
-	env := acctest.Start(t, p.Option())
-	env.AddSSHKey()
-	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
-	tf := newProvider(t, env, withSpending("max_burn_kop_h", price*3))
-	config := configWithoutKey("a", "type", "interruptible")
-	plan := tf.plan(nil, config)
-	expensive := acctest.Rewrite(func(body map[string]any) {
-		body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
-	})
-	p.Set(isGet.Once().Do(acctest.Before(func(*http.Request) {
-		p.Set(isOffer.Do(expensive), isGet.Do(acctest.SetField("status", "outbid")))
-	})))
-	inst, diags := tf.applyPlan(plan)
-	if inst == nil {
-		t.Error("the state has no instance")
+	for _, test := range []struct {
+		status, desired string
+		want            []string
+	}{
+		{"destroyed", "destroyed", []string{"no longer exists", "the apply creates another"}},
+		{"failed", "running", []string{"cannot be used", "next apply replaces", `status "failed"`, "end of its log"}},
+	} {
+		env, tf, p := start(t, nil)
+		p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
+			setStatus(t, env, path.Base(r.URL.Path), test.status, test.desired)
+		})))
+		inst, diags := tf.apply(nil, configWithKey("a"))
+		if expectDiags(t, test.status, diags, test.want...); inst == nil {
+			t.Fatal("it is not in the state")
+		}
+		tf.refresh(inst)
+		if left := inst.State.IsNull(); left != (test.status == "destroyed") {
+			t.Errorf("%s: left the state: %t", test.status, left)
+		}
 	}
-	expectDiags(t, "the apply", diags, "max_burn_kop_h", "It was not started", "is tainted")
-	if strings.Contains(diagsText(diags), "could not be removed") {
-		t.Error("the error describes a rental")
-	}
-}
-
-// The destruction of a new instance in another way ends its creation with an error, and the next apply creates another.
-func TestCreate_DestroyedMeanwhile(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
-		setStatus(t, env, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "destroyed", "destroyed")
-	})))
-	inst, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the apply", diags, "no longer exists", "the apply creates another")
-	expectDiags(t, "the refresh", tf.refresh(inst), "Object no longer exists")
-	tf.mustApply(nil, configWithKey("a"))
 }
 
 // A wait for an offer that ends early rents nothing, and explains what was missing.
@@ -233,40 +219,6 @@ func TestCreate_WaitEnds(t *testing.T) {
 	expectCount(t, env, 0, 0)
 }
 
-// An instance of the key that differs from the configuration is neither recovered nor duplicated.
-func TestCreate_KeyOfAnotherConfiguration(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, nil)
-	tf.mustApply(nil, configWithKey("a"))
-	other := configWithKey("a", "disk_gb", int64(80))
-	_, diags := newProvider(t, env, nil).apply(nil, other)
-	expectDiags(t, "the apply", diags, "differs from the configuration", "disk_gb is 60")
-	expectCount(t, env, 1, 1)
-}
-
-// An instance whose boot fails stays in the state with an error, so that the next apply replaces it.
-func TestCreate_FailedBoot(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	p.Set(acctest.Request("POST", "/instances").Do(acctest.After(func(*http.Request) {
-		must(t, env.SetInstance(env.Overview().Instances[0].ID, simulator.InstancePatch{Status: new("failed")}))
-	})))
-	inst, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the apply", diags, "cannot be used", "next apply replaces", `status "failed"`, "end of its log")
-	if inst == nil || inst.Text("status") != "failed" {
-		t.Errorf("the state has %v", inst)
-	}
-}
-
-// With idempotency_prefix, an instance needs a name.
-func TestPlan_PrefixNeedsName(t *testing.T) {
-	t.Parallel()
-	_, tf, _ := start(t, map[string]any{"idempotency_prefix": "team-"})
-	expectDiags(t, "with a name", tf.plan(nil, configWithoutKey("a")).diags)
-	unnamed := configWithoutKey("", "name", nil)
-	expectDiags(t, "without", tf.plan(nil, unnamed).diags, "ERROR: Instance without a name", "idempotency_prefix")
-}
-
 // A template that nobody can log in to causes a warning.
 func TestPlan_KeyWarnings(t *testing.T) {
 	t.Parallel()
@@ -275,8 +227,6 @@ func TestPlan_KeyWarnings(t *testing.T) {
 	expectDiags(t, "a plan without keys", tf.plan(nil, configWithoutKey("a")).diags,
 		"WARNING: No SSH key for the instance")
 	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
-	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
-		"gpurent_templates")
 }
 
 // Errors of a plan or a creation name the cause and the next step, and nothing is rented.
@@ -300,6 +250,14 @@ func TestCreate_Errors(t *testing.T) {
 			[]string{"API key rejected", "comes from the provider argument api_key"},
 		},
 		{map[string]any{"api_key": reader}, nil, simulator.AccountPatch{}, []string{"lacks the scope instances:write"}},
+		{
+			map[string]any{"idempotency_prefix": "team-"}, []any{"name", nil}, simulator.AccountPatch{},
+			[]string{"ERROR: Instance without a name", "idempotency_prefix"},
+		},
+		{
+			nil, []any{"template", "PyTorc"}, simulator.AccountPatch{},
+			[]string{"ERROR: No such template", "gpurent_templates"},
+		},
 		{
 			nil, append(byOffer, "max_price_kop_h", int64(1)), simulator.AccountPatch{},
 			[]string{"Offer price above max_price_kop_h", "per month"},
@@ -370,41 +328,13 @@ func TestCreate_Interrupted(t *testing.T) {
 	t.Parallel()
 	boot := func(c *simulator.Config) { c.Boot = 5 * time.Minute }
 	env, tf, p := start(t, nil, boot, acctest.WithoutQuirks("all"), acctest.WithQuirks("busy-while-booting"))
-	p.Set(isCreate.Do(acctest.After(func(r *http.Request) {
-		_, err := tf.StopProvider(r.Context(), &tfprotov6.StopProviderRequest{})
-		must(t, err)
-	})))
+	p.Set(isCreate.Do(acctest.After(func(*http.Request) { tf.interrupt() })))
 	inst, diags := tf.apply(nil, configWithoutKey("a"))
 	expectDiags(t, "the interrupted apply", diags, "Interrupted while instance", "It is rented and in the state")
 	if inst == nil || hasError(diags) {
 		t.Fatal(diagsText(diags))
 	}
 	newProvider(t, env, nil).mustDestroy(inst)
-	expectCount(t, env, 0, 1)
-}
-
-// One creation rents one instance, whatever happens to its requests. Later failures keep it in the state.
-func TestCreate_UnavailableAPI(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, map[string]any{"request_timeout": "1s"}) // after it no lost request is in flight
-	const rent, get = "/instances", "/instances/{id}"
-	for _, fault := range []simulator.Fault{
-		{Method: "POST", Path: rent, Drop: "after", Times: 1},
-		{Method: "POST", Path: rent, Drop: "before", Times: 1},
-		{Method: "POST", Path: rent, Status: 500, Times: 1},
-		{Method: "GET", Path: get, Status: 503, Times: 1},
-		{Method: "GET", Path: get, Drop: "before", Times: 1},
-	} {
-		must(t, env.AddFault(fault))
-	}
-	inst, diags := tf.apply(nil, configWithoutKey("a"))
-	if expectDiags(t, "the creation", diags); inst == nil || inst.Text("status") != "running" {
-		t.Fatalf("the state has %v", inst)
-	}
-	must(t, env.AddFault(simulator.Fault{Method: "GET", Path: get, Status: 500, Times: 1}))
-	expectDiags(t, "a refresh", newProvider(t, env, nil).refresh(inst), "Cannot read instance", "Run again later")
-	must(t, env.AddFault(simulator.Fault{Method: "DELETE", Path: get, Drop: "after", Times: 1}))
-	tf.mustDestroy(inst)
 	expectCount(t, env, 0, 1)
 }
 

@@ -44,6 +44,7 @@ func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 	changes := map[string]func(map[string]any){
 		"vram_gb":  func(m map[string]any) { delete(m["gpu"].(map[string]any), "vram_gb") },
 		"gpu":      func(m map[string]any) { m["gpu"] = map[string]any{} },
+		"name":     func(m map[string]any) { m["name"] = "A " },
 		"spelling": func(m map[string]any) { m["image"] = "docker.io/library/ubuntu:24.04" },
 		"size":     func(m map[string]any) { m["disk_gb"] = 64 },
 	}

@@ -58,30 +58,6 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	}
 }
 
-// The API may normalize names.
-func TestRead_KeepsNormalizedName(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	name := ""
-	lower := acctest.Rewrite(func(body map[string]any) { body["name"] = strings.ToLower(name) })
-	p.Set(isGet.Do(lower), isCreate.Do(lower), acctest.Request("PATCH", "/instances/[^/]+").Do(lower))
-	var inst *resourceState
-	for _, name = range []string{"First", "Second"} {
-		inst = tf.mustApply(inst, configWithKey("a", "name", name))
-		expectDiags(t, "the refresh", tf.refresh(inst))
-		if got := inst.Text("name"); got != name {
-			t.Errorf("the state has the name %q, want %q", got, name)
-		}
-	}
-	name = "Third" // set elsewhere
-	tf = newProvider(t, env, nil)
-	expectDiags(t, "the refresh", tf.refresh(inst))
-	if got := inst.Text("name"); got != "third" {
-		t.Errorf("after a rename elsewhere the state has the name %q", got)
-	}
-	expectCount(t, env, 1, 1)
-}
-
 // The API spells a name otherwise, even if only later responses contain it: no plan changes it, and a planned server
 // with this name is a duplicate.
 func TestPlan_NormalizedName(t *testing.T) {
