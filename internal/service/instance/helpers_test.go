@@ -112,18 +112,6 @@ func (tf *core) mustApply(prior *resourceState, config map[string]any) *resource
 	return after
 }
 
-// validate returns the diagnostics of a configuration.
-func (tf *core) validate(config map[string]any) []*tfprotov6.Diagnostic {
-	tf.Helper()
-	resp, err := tf.ValidateResourceConfig(tf.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: instanceType, Config: acctest.Pack(tf, tf.Value(instanceType, config)),
-	})
-	if err != nil {
-		tf.Fatal(err)
-	}
-	return resp.Diagnostics
-}
-
 // data reads a data source.
 func (tf *core) data(name string, arguments map[string]any) (map[string]any, []*tfprotov6.Diagnostic) {
 	tf.Helper()

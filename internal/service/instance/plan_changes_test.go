@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -250,7 +251,7 @@ func TestPlan_FallbackQueries(t *testing.T) {
 func TestValidate_Arguments(t *testing.T) {
 	t.Parallel()
 	server, schemas := acctest.ProviderServer(t)
-	tf := &core{acctest.Plugin{T: t, ProviderServer: server, GetProviderSchemaResponse: schemas}}
+	typ := schemas.ResourceSchemas[instanceType].ValueType()
 	byOffer := []any{"offer_query", nil, "offer_id", "off_1"}
 	for _, test := range []struct {
 		arguments []any
@@ -264,7 +265,11 @@ func TestValidate_Arguments(t *testing.T) {
 		{[]any{"replace_on", []any{"disk_gb"}}, "replace_on contains an invalid value"},
 		{[]any{"ready_when", map[string]any{"log_pattern": "(?=x)"}}, "Invalid regular expression"},
 	} {
-		expectDiags(t, fmt.Sprint(test.arguments), tf.validate(configWithoutKey("a", test.arguments...)), test.want)
+		resp, err := server.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+			TypeName: instanceType, Config: acctest.Pack(t, acctest.Value(typ, configWithoutKey("a", test.arguments...))),
+		})
+		if must(t, err); err == nil {
+			expectDiags(t, fmt.Sprint(test.arguments), resp.Diagnostics, test.want)
+		}
 	}
-	expectDiags(t, "a valid configuration", tf.validate(configWithKey("a")))
 }

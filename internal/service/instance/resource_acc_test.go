@@ -121,51 +121,32 @@ func TestAccInstance_examples(t *testing.T) {
 // Arguments that are unknown at plan never contradict the plan, whether or not they change in the apply.
 func TestAccInstance_unknownArguments(t *testing.T) {
 	t.Parallel()
-	// The test sets the status outbid itself: with on_outbid = "replace", a replacement that is outbid, too, is an error.
-	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start"))
+	env := acctest.Start(t)
 	env.AddSSHKey()
 	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1e9))}))
 	const byQuery = "offer_query = { order = \"-price\" }\n  "
-	const bid = byQuery + "type = \"interruptible\"\n  "
-	tests := map[string]struct {
-		arguments     string // VALUE is unknown at plan
-		before, after string
-		status        string // that the server is put in before
-	}{
-		"gpu":           {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_3090"`, ""},
-		"gpu_same":      {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, `"rtx_4090"`, `"rtx_4090"`, ""},
-		"order":         {`offer_query = { num_gpus = [1], order = VALUE }`, `"price"`, `"reliability"`, ""},
-		"ssh_key_ids":   {byQuery + "ssh_key_ids = VALUE ? [] : null", "true", "false", ""},
-		"desired_state": {byQuery + "desired_state = VALUE", `"running"`, `"stopped"`, ""},
-		"failed":        {byQuery + "desired_state = VALUE", `"running"`, `"running"`, "failed"},
-		"outbid":        {bid + "on_outbid = VALUE", `"restart"`, `"replace"`, "outbid"},
-		"kept":          {bid + "on_outbid = VALUE", `"restart"`, `"keep"`, "outbid"},
-		"name":          {byQuery + "name = VALUE", `"a"`, `"b"`, ""},
-	}
-	config := func(after bool) (text string) {
-		for name, test := range tests {
-			value := test.before
-			if after {
-				value = test.after
-			}
+	config := func(after int) (text string) {
+		for name, test := range map[string]struct {
+			arguments string // VALUE is unknown at plan
+			values    [2]string
+		}{
+			"gpu":           {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, [2]string{`"rtx_4090"`, `"rtx_3090"`}},
+			"gpu_same":      {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, [2]string{`"rtx_4090"`, `"rtx_4090"`}},
+			"order":         {`offer_query = { num_gpus = [1], order = VALUE }`, [2]string{`"price"`, `"reliability"`}},
+			"ssh_key_ids":   {byQuery + "ssh_key_ids = VALUE ? [] : null", [2]string{"true", "false"}},
+			"desired_state": {byQuery + "desired_state = VALUE", [2]string{`"running"`, `"stopped"`}},
+			"name":          {byQuery + "name = VALUE", [2]string{`"a"`, `"b"`}},
+		} {
 			arguments := strings.ReplaceAll(test.arguments, "VALUE", "terraform_data."+name+".output")
-			if test.status != "" {
-				arguments += fmt.Sprintf("\n  name = %q", name)
-			}
-			text += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %t\n}\n",
-				name, value, after)
+			text += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %d\n}\n",
+				name, test.values[after], after)
 			text += strings.Replace(resourceBlock(arguments), "trainer", name, 1)
 		}
 		return env.Config(text)
 	}
-	w := env.Workspace(config(false))
+	w := env.Workspace(config(0))
 	w.Run("apply", "-auto-approve", "-no-color")
-	for _, saved := range acctest.SavedIn[struct{ ID, Name string }](w, instanceType) {
-		if status := tests[saved.Attributes.Name].status; status != "" {
-			must(t, env.SetInstance(saved.Attributes.ID, simulator.InstancePatch{Status: &status}))
-		}
-	}
-	w.Configure(config(true))
+	w.Configure(config(1))
 	w.Run("apply", "-auto-approve", "-no-color")
 	w.Run("plan", "-detailed-exitcode", "-no-color")
 }
