@@ -66,8 +66,8 @@ func (tf *core) invoke(
 	return progress, diags
 }
 
-// changes returns the start and stop requests since the last call, as one text.
-func changes(env *acctest.Env) string {
+// startsAndStops returns these requests since the last call, as one text.
+func startsAndStops(env *acctest.Env) string {
 	var verbs []string
 	for _, r := range env.Requests() {
 		if verb := r.Path[strings.LastIndex(r.Path, "/")+1:]; verb == "start" || verb == "stop" {
@@ -173,7 +173,7 @@ func TestActions(t *testing.T) {
 				t.Errorf("progress messages:\n%swant:\n%s", progress, want)
 			}
 			expectDiags(t, "the action", diags, test.errs...)
-			if sent := changes(env); sent != test.sent {
+			if sent := startsAndStops(env); sent != test.sent {
 				t.Errorf("sent %q, want %q", sent, test.sent)
 			}
 		})
@@ -199,7 +199,7 @@ func TestActions_Interrupted(t *testing.T) {
 			}
 			_, diags = tf.invoke(test.verb, arguments, "")
 			expectDiags(t, "the next run", diags)
-			if sent := changes(env); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
+			if sent := startsAndStops(env); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
 				t.Errorf("it sent %s", sent)
 			}
 		})
@@ -243,7 +243,7 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 		_, diags := tf.invoke("restart", map[string]any{"instance_id": test.id, "timeout": test.timeout}, "")
 		expectDiags(t, "the action", diags, test.want)
 	}
-	if sent := changes(env); sent != "" {
+	if sent := startsAndStops(env); sent != "" {
 		t.Errorf("sent %s", sent)
 	}
 }

@@ -1,7 +1,6 @@
 package instance_test
 
 import (
-	"fmt"
 	"net/http"
 	"path"
 	"regexp"
@@ -180,7 +179,8 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	}
 }
 
-// An instance that is destroyed or fails while it boots ends its creation with an error. The next apply creates another.
+// An instance that is destroyed or fails while it boots ends its creation with an error, and the next apply creates
+// another.
 func TestCreate_EndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -233,63 +233,33 @@ func TestPlan_KeyWarnings(t *testing.T) {
 func TestCreate_Errors(t *testing.T) {
 	t.Parallel()
 	env, _, _ := start(t, nil, acctest.WithoutQuirks("forbidden-balance"))
-	query := func(country any) map[string]any {
-		return map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_ram_gb": int64(100_000), "country": country}
-	}
-	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
-	offer, _ := cheapestOffer(env)
-	byOffer := []any{"offer_query", nil, "offer_id", offer.ID}
-	for _, test := range []struct {
-		provider  map[string]any
-		arguments []any
-		account   simulator.AccountPatch
-		want      []string
-	}{
-		{
-			map[string]any{"api_key": rentaltest.Key}, nil, simulator.AccountPatch{},
-			[]string{"API key rejected", "comes from the provider argument api_key"},
-		},
-		{map[string]any{"api_key": reader}, nil, simulator.AccountPatch{}, []string{"lacks the scope instances:write"}},
-		{
-			map[string]any{"idempotency_prefix": "team-"}, []any{"name", nil}, simulator.AccountPatch{},
-			[]string{"ERROR: Instance without a name", "idempotency_prefix"},
-		},
-		{
-			nil, []any{"template", "PyTorc"}, simulator.AccountPatch{},
-			[]string{"ERROR: No such template", "gpurent_templates"},
-		},
-		{
-			nil, append(byOffer, "max_price_kop_h", int64(1)), simulator.AccountPatch{},
-			[]string{"Offer price above max_price_kop_h", "per month"},
-		},
-		{
-			nil, []any{"offer_query", nil, "offer_id", "off_gone"}, simulator.AccountPatch{},
-			[]string{"WARNING: No matching offer", "Offer off_gone is not available. Nothing was rented"},
-		},
-		{
-			nil, []any{"offer_query", query(nil)}, simulator.AccountPatch{},
-			[]string{"Matching the query: 0", "0 match min_ram_gb = 100000", "Without min_ram_gb, ", " offers match, from "},
-		},
-		{
-			nil, []any{"offer_query", query([]any{"AQ"})}, simulator.AccountPatch{},
-			[]string{"0 match min_ram_gb = 100000", "change at least two of these"},
-		},
-		{
-			nil, nil, simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))},
-			[]string{"WARNING: Insufficient balance for this plan", "Missing: ", "Top up"},
-		},
-		{withSpending("require_funds", "error"), nil, simulator.AccountPatch{}, []string{"ERROR: Insufficient balance"}},
-		{
-			nil, nil, simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(0))},
-			[]string{"limit of the account", "destroy an instance"},
-		},
-	} {
-		must(t, env.SetAccount(test.account))
-		inst, diags := newProvider(t, env, test.provider).apply(nil, configWithoutKey("a", test.arguments...))
-		if expectDiags(t, fmt.Sprint(test.want), diags, test.want...); inst != nil || !hasError(diags) {
-			t.Errorf("%v is no error", test.want)
+	fails := func(provider map[string]any, arguments []any, want ...string) {
+		t.Helper()
+		inst, diags := newProvider(t, env, provider).apply(nil, configWithoutKey("a", arguments...))
+		if expectDiags(t, "the apply", diags, want...); inst != nil || !hasError(diags) {
+			t.Errorf("%v is no error", want)
 		}
 	}
+	offer, _ := cheapestOffer(env)
+	byOffer := func(id string, more ...any) []any { return append(more, "offer_query", nil, "offer_id", id) }
+	large := map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_ram_gb": int64(100_000)}
+	const noRAM = "0 match min_ram_gb = 100000"
+	fails(map[string]any{"api_key": rentaltest.Key}, nil, "API key rejected", "comes from the provider argument api_key")
+	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
+	fails(map[string]any{"api_key": reader}, nil, "lacks the scope instances:write")
+	fails(map[string]any{"idempotency_prefix": "team-"}, []any{"name", nil}, "ERROR: Instance without a name")
+	fails(nil, []any{"template", "PyTorc"}, "ERROR: No such template", "gpurent_templates")
+	fails(nil, byOffer(offer.ID, "max_price_kop_h", int64(1)), "Offer price above max_price_kop_h", "per month")
+	fails(nil, byOffer("off_gone"), "WARNING: No matching offer", "Offer off_gone is not available. Nothing was rented")
+	fails(nil, []any{"offer_query", large}, "Matching the query: 0", noRAM, "Without min_ram_gb, ", " offers match, from ")
+	large["country"] = []any{"AQ"}
+	fails(nil, []any{"offer_query", large}, noRAM, "change at least two of these")
+
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))}))
+	fails(nil, nil, "WARNING: Insufficient balance for this plan", "Missing: ", "Top up")
+	fails(withSpending("require_funds", "error"), nil, "ERROR: Insufficient balance")
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(0))}))
+	fails(nil, nil, "limit of the account", "destroy an instance")
 	expectCount(t, env, 0, 0)
 }
 
