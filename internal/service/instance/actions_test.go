@@ -66,7 +66,7 @@ func (tf *core) invoke(
 	return progress, diags
 }
 
-// startsAndStops returns these requests since the last call, as one text.
+// startsAndStops returns the requests to start and to stop instances since the last call, as one text.
 func startsAndStops(env *acctest.Env) string {
 	var verbs []string
 	for _, r := range env.Requests() {
