@@ -186,7 +186,7 @@ func TestActions_Interrupted(t *testing.T) {
 	for name, test := range map[string]struct{ verb, at, want, notWant string }{
 		"stop":               {"stop", "is running", "may still be carried out", "is now stopped"},
 		"restart, going up":  {"restart", "is starting", "a restart stops a running instance once more", "is now stopped"},
-		"restart, at bottom": {"restart", "is stopped", "is now stopped", "The end of its log"},
+		"restart, at bottom": {"restart", "is stopped", "is now stopped", "by a user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
