@@ -190,13 +190,18 @@ func TestActions_Interrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env, tf, _ := start(t, nil)
+			// Before a start, the burn rate is read. That is when the restart is interrupted while the instance is stopped.
+			env, tf, p := start(t, withSpending("max_burn_kop_h", int64(1e9)))
+			if test.at == "is stopped" {
+				p.Set(acctest.Request("GET", "/balance").Do(acctest.Before(func(r *http.Request) { <-r.Context().Done() })))
+			}
 			arguments := map[string]any{"instance_id": createInstances(env, "a")[0]}
 			_, diags := tf.invoke(test.verb, arguments, test.at)
 			expectDiags(t, "the action", diags, "Interrupted while instance", "Run the action again", test.want)
 			if strings.Contains(diagsText(diags), test.notWant) {
 				t.Errorf("%q is in:\n%s", test.notWant, diagsText(diags))
 			}
+			p.Set()
 			_, diags = tf.invoke(test.verb, arguments, "")
 			expectDiags(t, "the next run", diags)
 			if sent := startsAndStops(env); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
