@@ -5,54 +5,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
-// An action changes the instance and not the configuration: the next plan shows the drift.
-func TestAccInstanceActions_nextPlanShowsDrift(t *testing.T) {
+// An action changes the instance and not the configuration, so that the next plan shows the drift. A change of a
+// resource triggers the action of the example.
+func TestAccInstanceActions_examples(t *testing.T) {
 	acctest.Needs(t, "1.14.0", "")
 	t.Parallel()
 	env := acctest.Start(t)
-	w := env.Workspace("")
-	config := ""
-	configure := func(arguments string) {
-		config = env.Provider() + configByOffer("max_price_kop_h = 1000000", arguments) +
-			env.Read("actions/gpurent_instance_stop/action.tf") + env.Read("actions/gpurent_instance_start/action.tf") +
-			env.Read("actions/gpurent_instance_restart/action.tf")
-		w.Configure(config)
-		w.Run("apply", "-auto-approve", "-no-color")
+	config := env.Provider() + configByOffer("max_price_kop_h = 1000000") +
+		env.Read("actions/gpurent_instance_stop/action.tf") + env.Read("actions/gpurent_instance_start/action.tf") +
+		env.Read("actions/gpurent_instance_restart/action.tf")
+	w := env.Workspace(config)
+	w.Run("apply", "-auto-approve", "-no-color")
+	output, ok := w.Invoke(config, "action.gpurent_instance_stop.night")
+	if expectOutput(t, output, "is stopped"); !ok {
+		t.Error(output)
 	}
-	invoke := func(action string, want ...string) {
-		t.Helper()
-		output, ok := w.Invoke(config, "action.gpurent_instance_"+action)
-		if expectOutput(t, output, want...); !ok {
-			t.Error(output)
-		}
+	output, err := w.Try("plan", "-no-color", "-detailed-exitcode")
+	if expectOutput(t, output, `desired_state = "stopped" -> "running"`); err == nil {
+		t.Error("the plan shows no drift")
 	}
-	planned := func(change string) {
-		t.Helper()
-		output, err := w.Try("plan", "-no-color", "-detailed-exitcode")
-		if expectOutput(t, output, change); (err != nil) != (change != "") {
-			t.Errorf("the plan ends with %v, want the change %q:\n%s", err, change, output)
-		}
+	output, ok = w.Invoke(config, "action.gpurent_instance_start.morning")
+	if expectOutput(t, output, "is stopped", "is running"); !ok {
+		t.Error(output)
 	}
-	configure("")
-	invoke("stop.night", "is stopped")
-	planned(`desired_state = "stopped" -> "running"`)
-	invoke("start.morning", "is stopped", "is running")
-	invoke("start.morning", "is running")
-	invoke("restart.trainer", "is stopped", "is running")
-	planned("")
-	configure(`desired_state = "stopped"`)
-	invoke("start.morning", "is running")
-	planned(`desired_state = "running" -> "stopped"`)
-	configure(`desired_state = "stopped"`)
-	planned("")
+	w.Configure(strings.Replace(config, "llama-3.1-8b", "llama-3.1-70b", 1))
+	output = w.Run("apply", "-auto-approve", "-no-color")
+	expectOutput(t, output, "is stopped", "is running")
 }
 
 // The API key and the id of the server can come from resources of the same apply.
@@ -63,14 +45,19 @@ func TestAccInstanceActions_unknownArguments(t *testing.T) {
 	w := env.Workspace("", append(testenv.Home(t.TempDir()), "GPURENT_API_KEY=")...)
 	id := createInstances(env, "")[0]
 	const address = "action.gpurent_instance_stop.it"
+	stop := func(id string) string {
+		return fmt.Sprintf("action \"gpurent_instance_stop\" \"it\" {\n  config {\n    instance_id = %s\n  }\n}\n", id)
+	}
 	key := strings.Replace(env.Provider(), fmt.Sprintf("%q", env.APIKey), "terraform_data.key.output", 1) +
 		fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n", env.APIKey)
-	if output, ok := w.Invoke(key+actionBlock("stop", fmt.Sprintf("%q", id)), address); ok {
-		t.Errorf("invoking the action before the API key exists: %s", output)
-	} else {
-		expectOutput(t, output, "Provider configuration is unknown")
+	output, ok := w.Invoke(key+stop(fmt.Sprintf("%q", id)), address)
+	if expectOutput(t, output, "Provider configuration is unknown"); ok {
+		t.Error("the action is invoked before the API key exists")
 	}
-	w.Configure(key + actionBlock("stop", "terraform_data.id.output") + fmt.Sprintf(`
+	if n := len(env.Requests()); n > 0 {
+		t.Errorf("%d requests, want none", n)
+	}
+	w.Configure(key + stop("terraform_data.id.output") + fmt.Sprintf(`
 resource "terraform_data" "id" {
   input = %q
 }
@@ -84,51 +71,8 @@ resource "terraform_data" "trigger" {
   }
 }
 `, id, address))
-	w.Run("plan", "-no-color")
-	if n := len(env.Requests()); n > 0 {
-		t.Errorf("%d requests before the apply, want none", n)
-	}
 	w.Run("apply", "-auto-approve", "-no-color")
 	if status := acctest.Fetch[struct{ Status string }](env, "instances/"+id).Status; status != "stopped" {
 		t.Errorf("it is %s", status)
 	}
-	if output, ok := w.Invoke(env.ProviderWithoutKey()+actionBlock("stop", fmt.Sprintf("%q", id)), address); ok {
-		t.Errorf("without a key: %s", output)
-	} else {
-		expectOutput(t, output, "Missing API key")
-	}
-}
-
-// An action_trigger invokes an action after a change of its instance.
-func TestAccInstanceActions_actionTrigger(t *testing.T) {
-	acctest.Needs(t, "1.14.0", "")
-	env := acctest.Start(t)
-	config := func(name string) string {
-		return env.Config(configByOffer(fmt.Sprintf(`name = %q`, name), `lifecycle {
-    action_trigger {
-      events  = [after_update]
-      actions = [action.gpurent_instance_restart.it]
-    }
-  }`), actionBlock("restart", address+".id"))
-	}
-	asked := func(want int) func() {
-		return func() {
-			if n := env.CountRequests("POST", "/instances") - 1; n != want && (want == 0 || len(env.Quirks()) == 0) {
-				t.Errorf("%d starts and stops, want %d", n, want)
-			}
-		}
-	}
-	resource.ParallelTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: config("before"), PostApplyFunc: asked(0)},
-			{
-				Config:            config("after"),
-				PostApplyFunc:     asked(2),
-				ConfigStateChecks: []statecheck.StateCheck{attributeIs("name", knownvalue.StringExact("after"))},
-			},
-			{Config: config("after"), ConfigPlanChecks: acctest.Unchanged()},
-		},
-		CheckDestroy: checkDestroyed(env),
-	})
 }

@@ -3,444 +3,288 @@ package instance_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/service/instance"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
 )
 
-// fixture is a simulator behind a proxy whose instances boot in three minutes of the fake clock of a synctest bubble,
-// and a provider that polls every five seconds.
-type fixture struct {
-	*testing.T
-	*simulator.Simulator
-	acctest.Proxy
-	meta       *tfkit.Meta
-	onProgress func(text string) // is called with each progress message of an action
+// actions returns the part of the protocol for actions, and the configuration of one.
+func (tf *core) actions(name string, arguments map[string]any) (
+	server tfprotov6.ActionServer, kind string, config *tfprotov6.DynamicValue,
+) {
+	tf.Helper()
+	kind = "gpurent_instance_" + name
+	config = acctest.Pack(tf, acctest.Value(tf.ActionSchemas[kind].Schema.ValueType(), arguments))
+	return tf.ProviderServer.(tfprotov6.ActionServer), kind, config
 }
 
-func withFixture(t *testing.T, limits spending.Limits, scenario func(*fixture)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		service, err := simulator.New(
-			simulator.Config{Seed: 1, Boot: 3 * time.Minute, Market: simulator.MarketStill, APIKey: rentaltest.Key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := &fixture{T: t, Simulator: service, meta: &tfkit.Meta{PollInterval: 5 * time.Second}}
-		f.meta.SetClient(rentaltest.Client(t, f), limits)
-		scenario(f)
-		time.Sleep(time.Hour) // until no goroutine is left
-	})
-}
-
-// RoundTrip serves a request.
-func (f *fixture) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
+// planAction plans an action.
+func (tf *core) planAction(name string, arguments map[string]any) []*tfprotov6.Diagnostic {
+	tf.Helper()
+	server, kind, config := tf.actions(name, arguments)
+	resp, err := server.PlanAction(tf.Context(), &tfprotov6.PlanActionRequest{ActionType: kind, Config: config})
+	if err != nil {
+		tf.Fatal(err)
 	}
-	resp, err := rentaltest.Serve(f.Wrap(f.Handler()), req)
-	if err == nil {
-		err = req.Context().Err()
-	}
-	return resp, err
+	return resp.Diagnostics
 }
 
-// createRunning creates an instance, waits until it runs, and returns it with its offer.
-func (f *fixture) createRunning(kind rental.RentalType) (rental.Instance, rental.Offer) {
-	f.Helper()
-	query := rental.OfferQuery{GPU: []string{"rtx_4090"}, Type: kind}
-	for offer, err := range f.meta.Client.ListOffers(f.Context(), query) {
-		if err != nil {
-			f.Fatal(err)
-		}
-		inst, _, err := f.meta.Client.CreateInstance(f.Context(), "key",
-			rental.InstanceCreate{OfferID: offer.ID, Template: "pytorch", DiskGB: 60, Type: kind})
-		if err != nil {
-			f.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		f.ClearRequests()
-		return inst, offer
+// invoke runs an action until a progress message contains the text interruptAt, if it is not empty. It returns the
+// progress messages as lines.
+func (tf *core) invoke(
+	name string, arguments map[string]any, interruptAt string,
+) (progress string, diags []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	ctx, interrupt := context.WithCancel(tf.Context())
+	defer interrupt()
+	server, kind, config := tf.actions(name, arguments)
+	resp, err := server.InvokeAction(ctx, &tfprotov6.InvokeActionRequest{ActionType: kind, Config: config})
+	if err != nil {
+		tf.Fatal(err)
 	}
-	f.Fatal("there is no offer")
-	return rental.Instance{}, rental.Offer{}
+	for event := range resp.Events {
+		switch event := event.Type.(type) {
+		case tfprotov6.ProgressInvokeActionEventType:
+			if progress += event.Message + "\n"; ctx.Err() != nil {
+				tf.Errorf("message %q after the interruption, at which Terraform 1.15 crashes", event.Message)
+			}
+			if interruptAt != "" && strings.Contains(event.Message, interruptAt) {
+				interrupt()
+			}
+		case tfprotov6.CompletedInvokeActionEventType:
+			diags = event.Diagnostics
+		}
+	}
+	return progress, diags
 }
 
-// changes returns the start and stop requests since the last call, as one text.
-func (f *fixture) changes() string {
+// startsAndStops returns the requests to start and to stop instances since the last call, as one text.
+func startsAndStops(env *acctest.Env) string {
 	var verbs []string
-	for _, r := range f.Requests() {
+	for _, r := range env.Requests() {
 		if verb := r.Path[strings.LastIndex(r.Path, "/")+1:]; verb == "start" || verb == "stop" {
 			verbs = append(verbs, verb)
 		}
 	}
-	f.ClearRequests()
+	env.ClearRequests()
 	return strings.Join(verbs, " ")
 }
 
-func (f *fixture) setStatus(id, status, desired, reason string) {
-	f.Helper()
-	must(f.T, f.SetInstance(id, simulator.InstancePatch{Status: &status, DesiredState: &desired, StopReason: &reason}))
-}
-
-// newAction is a constructor of an action.
-type newAction = func() action.Action
-
-// configured returns an action with its configuration. An argument that is not given is null.
-func (f *fixture) configured(
-	ctx context.Context, of newAction, arguments map[string]any,
-) (action.Action, tfsdk.Config) {
-	f.Helper()
-	a := of()
-	configure := action.ConfigureRequest{ProviderData: f.meta}
-	a.(action.ActionWithConfigure).Configure(ctx, configure, &action.ConfigureResponse{})
-	var schema action.SchemaResponse
-	a.Schema(ctx, action.SchemaRequest{}, &schema)
-	values := map[string]tftypes.Value{}
-	for name, attribute := range schema.Schema.GetAttributes() {
-		values[name] = tftypes.NewValue(attribute.GetType().TerraformType(ctx), arguments[name])
-	}
-	raw := tftypes.NewValue(schema.Schema.Type().TerraformType(ctx), values)
-	return a, tfsdk.Config{Schema: schema.Schema, Raw: raw}
-}
-
-// invoke runs an action, and returns its progress messages as lines, and its errors.
-func (f *fixture) invoke(
-	ctx context.Context, of newAction, id string, arguments map[string]any,
-) (progress, errs string) {
-	f.Helper()
-	all := map[string]any{"instance_id": id}
-	for name, value := range arguments {
-		all[name] = value
-	}
-	resp := action.InvokeResponse{SendProgress: func(event action.InvokeProgressEvent) {
-		progress += event.Message + "\n"
-		if ctx.Err() != nil {
-			f.Errorf("message %q after the interruption, at which Terraform 1.15 crashes", event.Message)
-		}
-		if f.onProgress != nil {
-			f.onProgress(event.Message)
-		}
-	}}
-	a, config := f.configured(ctx, of, all)
-	a.Invoke(ctx, action.InvokeRequest{Config: config}, &resp)
-	for _, d := range resp.Diagnostics.Errors() {
-		errs += d.Summary() + ": " + d.Detail() + "\n"
-	}
-	return progress, errs
-}
-
-// plan plans an action, and returns its diagnostics as one text.
-func (f *fixture) plan(of newAction, arguments map[string]any) (diagnostics string) {
-	f.Helper()
-	var resp action.ModifyPlanResponse
-	a, config := f.configured(f.Context(), of, arguments)
-	a.(action.ActionWithModifyPlan).ModifyPlan(f.Context(), action.ModifyPlanRequest{Config: config}, &resp)
-	for _, d := range resp.Diagnostics {
-		diagnostics += d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n"
-	}
-	return diagnostics
-}
-
-func (f *fixture) expectContains(text string, all ...string) {
-	f.Helper()
-	for _, want := range all {
-		if !strings.Contains(text, want) {
-			f.Errorf("%q is not in:\n%s", want, text)
-		}
-	}
-}
-
 // Actions request the missing steps and report each change of the status. They continue what is in progress, place new
-// bids, and end as soon as the result is decided.
+// bids, and describe what they leave behind.
 func TestActions(t *testing.T) {
+	t.Parallel()
 	const halted = "is now stopped"
-	// becomes sets a status when a stop is requested.
-	becomes := func(status, desired string) func(*fixture, string) {
-		return func(f *fixture, id string) {
-			f.Set(isStop.Once().Do(acctest.After(func(*http.Request) { f.setStatus(id, status, desired, "") })))
+	type prepare = func(t *testing.T, env *acctest.Env, p *acctest.Proxy, id string)
+	status := func(status, desired string) prepare {
+		return func(t *testing.T, env *acctest.Env, _ *acctest.Proxy, id string) {
+			setStatus(t, env, id, status, desired)
 		}
 	}
-	status := func(status, desired string) func(*fixture, string) {
-		return func(f *fixture, id string) { f.setStatus(id, status, desired, "user") }
+	intercepts := func(matches acctest.Match, with acctest.Interceptor) prepare {
+		return func(_ *testing.T, _ *acctest.Env, p *acctest.Proxy, _ string) { p.Set(matches.Do(with)) }
 	}
-	refused := func(matches acctest.Match, with acctest.Interceptor) func(*fixture, string) {
-		return func(f *fixture, _ string) { f.Set(matches.Do(with)) }
+	requested := func(verbs ...string) prepare {
+		return func(_ *testing.T, env *acctest.Env, _ *acctest.Proxy, id string) {
+			for _, verb := range verbs {
+				env.Post("instances/"+id+"/"+verb, "")
+				if verb == "stop" && len(verbs) > 1 {
+					env.Advance(time.Minute)
+				}
+			}
+		}
 	}
-	lowBalance := func(f *fixture, _ string) { // enough for an hour, and not for two
-		must(f.T, f.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(10_000)), CreditLimitKop: new(int64(0))}))
+	failsWhenStopped := func(t *testing.T, env *acctest.Env, p *acctest.Proxy, id string) {
+		p.Set(isStop.Do(acctest.After(func(*http.Request) { setStatus(t, env, id, "failed", "running") })))
 	}
-	alwaysOutbid := func(f *fixture, id string) {
-		f.setStatus(id, "outbid", "running", "")
-		f.Set(isStart.Do(acctest.After(func(*http.Request) { f.setStatus(id, "outbid", "running", "") })))
-	}
-	burn := spending.Limits{MaxBurnKopH: 1}
+	hangs := acctest.Before(func(r *http.Request) { <-r.Context().Done() })
 	for name, test := range map[string]struct {
-		of       newAction
-		prepare  func(f *fixture, id string)
-		limits   spending.Limits
+		verb     string
+		prepare  prepare
+		timeout  any
+		provider map[string]any
 		sent     string
 		statuses string   // of the progress messages; not checked if empty
 		errs     []string // none for success
 	}{
-		"stop": {of: instance.NewStop, sent: "stop", statuses: "running stopping stopped"},
+		"stop":                   {verb: "stop", sent: "stop", statuses: "running stopped"},
+		"start of a running one": {verb: "start", statuses: "running"},
+		"stop of a stopped one":  {verb: "stop", prepare: status("stopped", "stopped"), statuses: "stopped"},
 		"restart": {
-			of: instance.NewRestart, sent: "stop start", statuses: "running stopping stopped starting running",
-		},
-		"start of a running one": {of: instance.NewStart, statuses: "running"},
-		"stop of a stopped one": {
-			of: instance.NewStop, prepare: status("stopped", "stopped"), statuses: "stopped",
+			verb: "restart", sent: "stop start", statuses: "running stopped starting running",
 		},
 		"restart of a stopped one": {
-			of: instance.NewRestart, prepare: status("stopped", "stopped"), sent: "start",
-			statuses: "stopped starting running",
+			verb: "restart", prepare: status("stopped", "stopped"), sent: "start", statuses: "stopped starting running",
 		},
 		"restart of a starting one": {
-			of: instance.NewRestart, prepare: func(f *fixture, id string) {
-				f.setStatus(id, "stopped", "stopped", "")
-				f.invoke(f.Context(), instance.NewStart, id, map[string]any{"timeout": "30s"})
-				f.changes()
-			},
-			statuses: "starting running",
-		},
-		"restart of a stopping one": {
-			of: instance.NewRestart, prepare: func(f *fixture, id string) {
-				f.invoke(f.Context(), instance.NewStop, id, map[string]any{"timeout": "10s"})
-				f.changes()
-			},
-			sent: "start", statuses: "running stopping stopped starting running",
+			verb: "restart", prepare: requested("stop", "start"), statuses: "starting running",
 		},
 		"restart of an outbid one": {
-			of: instance.NewRestart, prepare: status("outbid", "running"), sent: "start",
-			statuses: "outbid starting running",
-		},
-		// The API refuses the first of the two starts, because the instance is still stopping.
-		"restart, outbid meanwhile": {
-			of: instance.NewRestart, prepare: becomes("outbid", "running"), sent: "stop stop start start",
+			verb: "restart", prepare: status("outbid", "running"), sent: "start", statuses: "outbid starting running",
 		},
 		"restart, fails meanwhile": {
-			of: instance.NewRestart, prepare: becomes("failed", "running"), sent: "stop",
-			errs: []string{"cannot be used", `"failed"`},
-		},
-		"start, outbid each time": {
-			of: instance.NewStart, prepare: alwaysOutbid, sent: "start start start", errs: []string{"was outbid again"},
+			verb: "restart", prepare: failsWhenStopped, sent: "stop", errs: []string{"cannot be used", `"failed"`},
 		},
 		"restart, start refused": {
-			of: instance.NewRestart, prepare: refused(isStart, acctest.Refuse(409, "conflict")), sent: "stop",
+			verb: "restart", prepare: intercepts(isStart, acctest.Refuse(409, "conflict")), sent: "stop start",
 			errs: []string{halted, "Run this action or gpurent_instance_start again", "Cannot start"},
 		},
 		"stop refused": {
-			of: instance.NewStop, prepare: refused(isStop, acctest.Refuse(403, "forbidden")),
+			verb: "stop", prepare: intercepts(isStop, acctest.Refuse(403, "forbidden")), sent: "stop",
 			errs: []string{"lacks the scope instances:write"},
 		},
-		"restart, low balance": {
-			of: instance.NewRestart, prepare: lowBalance, sent: "stop start",
-			errs: []string{halted, "Cannot change the state of instance", "Missing: "},
-		},
 		"restart above the burn limit": {
-			of: instance.NewRestart, limits: burn, sent: "stop",
-			errs: []string{halted, "Burn rate would exceed max_burn_kop_h"},
+			verb: "restart", provider: withSpending("max_burn_kop_h", int64(1)), sent: "stop",
+			errs: []string{halted, burnLimitExceeded},
 		},
-		"start above the burn limit": {
-			of: instance.NewStart, prepare: status("stopped", "stopped"), limits: burn,
-			errs: []string{"Burn rate would exceed max_burn_kop_h"},
+		"timeout": {
+			verb: "start", prepare: status("starting", "running"), timeout: "2s",
+			provider: map[string]any{"poll_interval": "100ms"},
+			errs:     []string{"is not ready yet", "longer than 2s (timeout)", `status "starting"`, "The end of its log"},
 		},
-		"default timeout": {
-			of: instance.NewStart, prepare: status("starting", "running"),
-			errs: []string{"is not ready yet", "longer than 30m0s (timeout)", `status "starting"`, "The end of its log"},
-		},
-		"stopped while it starts": {
-			of: instance.NewRestart, sent: "stop start",
-			prepare: func(f *fixture, id string) {
-				f.onProgress = func(text string) {
-					if strings.Contains(text, "is starting") {
-						f.setStatus(id, "stopped", "stopped", "low_balance")
-					}
-				}
-			},
-			errs: []string{halted, "returned to its previous state", "low balance"},
+		"timeout before it is read": {
+			verb: "stop", prepare: intercepts(isGet, hangs), timeout: "300ms",
+			errs: []string{"is not stopped yet", "nothing was requested"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withFixture(t, test.limits, func(f *fixture) {
-				inst, _ := f.createRunning(rental.OnDemand)
-				if strings.Contains(name, "outbid") {
-					inst, _ = f.createRunning(rental.Interruptible)
-				}
-				if _, err := f.meta.Cache.Instances.List(f.Context()); err != nil { // which the action must not use
-					f.Fatal(err)
-				}
-				if test.prepare != nil {
-					test.prepare(f, inst.ID)
-				}
-				f.ClearRequests()
-				start := time.Now()
-				progress, errs := f.invoke(f.Context(), test.of, inst.ID, nil)
-				if took := time.Since(start); took > 30*time.Minute+tfinstance.LogTimeout {
-					f.Errorf("it took %s", took)
-				}
-				want := ""
-				for _, status := range strings.Fields(test.statuses) {
-					want += "Instance " + inst.ID + " is " + status + "\n"
-				}
-				if want != "" && progress != want {
-					f.Errorf("progress messages:\n%swant:\n%s", progress, want)
-				}
-				f.expectContains(errs, test.errs...)
-				if sent := f.changes(); sent != test.sent || (errs == "") != (test.errs == nil) {
-					f.Errorf("sent %q, want %q; errors: %s", sent, test.sent, errs)
-				}
-			})
+			t.Parallel()
+			env, tf, p := start(t, test.provider, acctest.WithoutQuirks("outbid-soon-after-start"))
+			id := createInstances(env, "a")[0]
+			expectDiags(t, "a plan, which caches the instance", tf.planAction("stop", map[string]any{"instance_id": id}))
+			if test.prepare != nil {
+				test.prepare(t, env, p, id)
+			}
+			env.ClearRequests()
+			progress, diags := tf.invoke(test.verb, map[string]any{"instance_id": id, "timeout": test.timeout}, "")
+			want := ""
+			for _, status := range strings.Fields(test.statuses) {
+				want += "Instance " + id + " is " + status + "\n"
+			}
+			if want != "" && progress != want {
+				t.Errorf("progress messages:\n%swant:\n%s", progress, want)
+			}
+			expectDiags(t, "the action", diags, test.errs...)
+			if sent := startsAndStops(env); sent != test.sent {
+				t.Errorf("sent %q, want %q", sent, test.sent)
+			}
 		})
 	}
 }
 
 // An interruption ends an action at once, and the next run continues where it ended.
 func TestActions_Interrupted(t *testing.T) {
-	for name, test := range map[string]struct {
-		of            newAction
-		at            string // progress message at the interruption
-		want, notWant string
-	}{
-		"stop":                {instance.NewStop, "is running", "was changing", "is now stopped"},
-		"restart, going down": {instance.NewRestart, "is stopping", `status "stopping"`, "is now stopped"},
-		"restart, at bottom":  {instance.NewRestart, "is stopped", "is now stopped", "by hand"},
-		"restart, going up":   {instance.NewRestart, "is starting", "a restart stops a running instance", "is now stopped"},
+	t.Parallel()
+	for name, test := range map[string]struct{ verb, at, want, notWant string }{
+		"stop":               {"stop", "is running", "may still be carried out", "is now stopped"},
+		"restart, going up":  {"restart", "is starting", "a restart stops a running instance once more", "is now stopped"},
+		"restart, at bottom": {"restart", "is stopped", "is now stopped", "by a user"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withFixture(t, spending.Limits{}, func(f *fixture) {
-				inst, _ := f.createRunning(rental.OnDemand)
-				ctx, interrupt := context.WithCancel(f.Context())
-				var at time.Time
-				f.onProgress = func(text string) {
-					if strings.Contains(text, test.at) && at.IsZero() {
-						at = time.Now()
-						interrupt()
-					}
-				}
-				_, errs := f.invoke(ctx, test.of, inst.ID, nil)
-				if took := time.Since(at); at.IsZero() || took > tfinstance.LogTimeout {
-					f.Errorf("it took %s", took)
-				}
-				f.expectContains(errs, "Interrupted while instance "+inst.ID, "Run the action again", test.want)
-				if strings.Contains(errs, test.notWant) {
-					f.Errorf("%q is in:\n%s", test.notWant, errs)
-				}
-				f.onProgress = nil
-				if _, errs := f.invoke(f.Context(), test.of, inst.ID, nil); errs != "" {
-					f.Error(errs)
-				}
-				if sent := f.changes(); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
-					f.Errorf("it sent %s", sent)
-				}
-			})
+			t.Parallel()
+			// Before a start, the burn rate is read. That is when the restart is interrupted while the instance is stopped.
+			env, tf, p := start(t, withSpending("max_burn_kop_h", int64(1e9)))
+			if test.at == "is stopped" {
+				p.Set(acctest.Request("GET", "/balance").Do(acctest.Before(func(r *http.Request) { <-r.Context().Done() })))
+			}
+			arguments := map[string]any{"instance_id": createInstances(env, "a")[0]}
+			_, diags := tf.invoke(test.verb, arguments, test.at)
+			expectDiags(t, "the action", diags, "Interrupted while instance", "Run the action again", test.want)
+			if strings.Contains(diagsText(diags), test.notWant) {
+				t.Errorf("%q is in:\n%s", test.notWant, diagsText(diags))
+			}
+			p.Set()
+			_, diags = tf.invoke(test.verb, arguments, "")
+			expectDiags(t, "the next run", diags)
+			if sent := startsAndStops(env); strings.Count(sent, "start") > 1 || strings.Count(sent, "stop") > 1 {
+				t.Errorf("it sent %s", sent)
+			}
 		})
 	}
 }
 
-// The message after a timeout contains what the action requested, and no contradiction.
-func TestActions_Timeout(t *testing.T) {
-	for name, test := range map[string]struct {
-		slow          acctest.Match // the request that does not end in time
-		want, notWant string
-	}{
-		"before the server is read":   {isGet, "nothing was requested", "Last seen"},
-		"before the response to stop": {isStop, "may still be carried out", "nothing was requested"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withFixture(t, spending.Limits{}, func(f *fixture) {
-				inst, _ := f.createRunning(rental.OnDemand)
-				f.Set(test.slow.Do(acctest.Before(func(*http.Request) { time.Sleep(time.Minute) })))
-				_, errs := f.invoke(f.Context(), instance.NewStop, inst.ID, map[string]any{"timeout": "20s"})
-				f.expectContains(errs, test.want, "is not stopped yet", "longer than 20s (timeout)")
-				if strings.Contains(errs, test.notWant) {
-					f.Errorf("the message contradicts itself: %s", errs)
-				}
-			})
-		})
-	}
-}
-
-// Progress messages contain no control characters of the API's texts.
+// Progress messages and errors contain no control characters of the API's texts.
 func TestActions_SanitizeStatus(t *testing.T) {
-	withFixture(t, spending.Limits{}, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		f.Set(isGet.Do(acctest.SetField("status", "\x1b[31mrunning\nError: injected")))
-		progress, errs := f.invoke(f.Context(), instance.NewStart, inst.ID, nil)
-		f.expectContains(progress, "is running Error: injected")
-		if errs == "" || strings.ContainsRune(progress+errs, '\x1b') || strings.Contains(progress+errs, "\nError") {
-			f.Errorf("%q %s", progress, errs)
-		}
-	})
+	t.Parallel()
+	env, tf, p := start(t, map[string]any{"poll_interval": "100ms"})
+	const untrusted = "\x1b[31mrunning\nError: injected"
+	p.Set(isGet.Do(acctest.SetField("status", untrusted)), acctest.Request("GET", "/instances/.*/logs").Do(
+		acctest.SetField("lines", slices.Repeat([]string{untrusted}, 1000))))
+	arguments := map[string]any{"instance_id": createInstances(env, "a")[0], "timeout": "2s"}
+	progress, diags := tf.invoke("start", arguments, "")
+	expectDiags(t, "the action", diags, "The end of its log:", "Error: injected")
+	text := progress + diagsText(diags)
+	if !strings.Contains(progress, "is running Error: injected") || strings.ContainsRune(text, '\x1b') ||
+		strings.Contains(text, "\nError") || len(text) > 5000 {
+		t.Errorf("%q", text)
+	}
 }
 
-// An argument that is unknown at plan is checked by Invoke, before the action changes anything.
+// An argument that is unknown at plan is checked by the invocation, before the action changes anything.
 func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
-	withFixture(t, spending.Limits{}, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		unknown := map[string]any{"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue}
-		if diagnostics := f.plan(instance.NewRestart, unknown); diagnostics != "" || len(f.Requests()) > 0 {
-			f.Errorf("the plan makes %d requests and reports: %s", len(f.Requests()), diagnostics)
-		}
-		for _, test := range []struct {
-			id        string
-			arguments map[string]any
-			want      string
-		}{
-			{"ins_none", nil, "no such instance"},
-			{"", nil, "instance_id must not be empty"},
-			{"../account", nil, "no such instance"},
-			{inst.ID, map[string]any{"timeout": "soon"}, "must be a duration above zero"},
-		} {
-			_, errs := f.invoke(f.Context(), instance.NewRestart, test.id, test.arguments)
-			f.expectContains(errs, test.want)
-		}
-		if sent := f.changes(); sent != "" {
-			f.Errorf("sent %s", sent)
-		}
-	})
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	id := createInstances(env, "a")[0]
+	unknown := map[string]any{"instance_id": tftypes.UnknownValue, "timeout": tftypes.UnknownValue}
+	expectDiags(t, "the plan", tf.planAction("restart", unknown))
+	for _, test := range []struct {
+		id      string
+		timeout any
+		want    string
+	}{
+		{"ins_none", nil, "no such instance"},
+		{"", nil, "instance_id must not be empty"},
+		{"../account", nil, "no such instance"},
+		{id, "soon", "must be a duration above zero"},
+	} {
+		_, diags := tf.invoke("restart", map[string]any{"instance_id": test.id, "timeout": test.timeout}, "")
+		expectDiags(t, "the action", diags, test.want)
+	}
+	if sent := startsAndStops(env); sent != "" {
+		t.Errorf("sent %s", sent)
+	}
 }
 
 // The plan of an action fails for an instance that can never be started or stopped again, and warns if the balance does
 // not cover a start.
 func TestActions_Plan(t *testing.T) {
-	withFixture(t, spending.Limits{RequireFunds: spending.FundsWarn}, func(f *fixture) {
-		inst, _ := f.createRunning(rental.OnDemand)
-		plans := func(of newAction, id string, want ...string) {
-			f.Helper()
-			time.Sleep(time.Minute) // longer than a listing is cached
-			text := f.plan(of, map[string]any{"instance_id": id})
-			if f.expectContains(text, want...); want == nil && text != "" {
-				f.Error(text)
+	t.Parallel()
+	env, _, _ := start(t, nil, acctest.WithoutQuirks("forbidden-balance"))
+	id := createInstances(env, "a")[0]
+	price := acctest.Fetch[rental.Instance](env, "instances/"+id).Price.RunningKopH
+	plans := func(verb, id string, want ...string) {
+		t.Helper()
+		tf := newProvider(t, env, nil)
+		expectDiags(t, verb, tf.planAction(verb, map[string]any{"instance_id": id}), want...)
+	}
+	plans("restart", id)
+	plans("start", "inst_none", "ERROR: Cannot start instance inst_none", "no such instance")
+	setStatus(t, env, id, "failed", "running")
+	plans("stop", id, "ERROR: Cannot stop instance "+id, `status is "failed"`, "next apply creates another")
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(2*price - 1), CreditLimitKop: new(int64(0))}))
+	for _, test := range []struct {
+		status, desired          string
+		startWarns, restartWarns bool
+	}{
+		{"running", "running", false, true}, {"starting", "running", false, false}, {"stopped", "stopped", true, true},
+	} {
+		setStatus(t, env, id, test.status, test.desired)
+		for verb, warns := range map[string]bool{"start": test.startWarns, "restart": test.restartWarns, "stop": false} {
+			if warns {
+				plans(verb, id, "WARNING: Insufficient balance")
+			} else {
+				plans(verb, id)
 			}
 		}
-		plans(instance.NewRestart, inst.ID)
-		plans(instance.NewStart, "inst_none", "Error: Cannot start instance inst_none", "no such instance")
-		for verb, of := range map[string]newAction{
-			"start": instance.NewStart, "stop": instance.NewStop, "restart": instance.NewRestart,
-		} {
-			f.setStatus(inst.ID, "failed", "running", "")
-			plans(of, inst.ID, "Error: Cannot "+verb+" instance "+inst.ID, `status is "failed"`, "next apply creates another")
-			f.setStatus(inst.ID, "destroying", "destroyed", "")
-			plans(of, inst.ID, `status is "destroying"`)
-		}
-		f.setStatus(inst.ID, "stopped", "stopped", "")
-		must(f.T, f.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1)), CreditLimitKop: new(int64(0))}))
-		plans(instance.NewStart, inst.ID, "Warning: Insufficient balance")
-		plans(instance.NewStop, inst.ID)
-	})
+	}
+	setStatus(t, env, id, "destroying", "destroyed")
+	plans("restart", id, `status is "destroying"`)
 }

@@ -2,12 +2,18 @@ package instance_test
 
 import (
 	"net/http"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -173,44 +179,30 @@ func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	}
 }
 
-// A new instance is outbid while it boots, and a new bid would exceed the burn limit: the error describes the start,
-// and not a rental that costs too much.
-func TestCreate_OutbidAboveBurnLimit(t *testing.T) {
+// An instance that is destroyed or fails while it boots ends its creation with an error, and the next apply creates
+// another.
+func TestCreate_EndsMeanwhile(t *testing.T) {
 	t.Parallel()
-	p := new(acctest.Proxy)
-	env := acctest.Start(t, p.Option())
-	env.AddSSHKey()
-	price := *env.CheapestOffer("rtx_4090", "interruptible").Price.InterruptibleKopH
-	tf := newProvider(t, env, withSpending("max_burn_kop_h", price*3))
-	config := configWithoutKey("a", "type", "interruptible")
-	plan := tf.plan(nil, config)
-	expensive := acctest.Rewrite(func(body map[string]any) {
-		body["price"].(map[string]any)["interruptible_kop_h"] = price * 50
-	})
-	p.Set(isGet.Once().Do(acctest.Before(func(*http.Request) {
-		p.Set(isOffer.Do(expensive), isGet.Do(acctest.SetField("status", "outbid")))
-	})))
-	inst, diags := tf.applyPlan(plan)
-	if inst == nil {
-		t.Error("the state has no instance")
+	for _, test := range []struct {
+		status, desired string
+		want            []string
+	}{
+		{"destroyed", "destroyed", []string{"no longer exists", "the apply creates another"}},
+		{"failed", "running", []string{"cannot be used", "next apply replaces", `status "failed"`, "end of its log"}},
+	} {
+		env, tf, p := start(t, nil)
+		p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
+			setStatus(t, env, path.Base(r.URL.Path), test.status, test.desired)
+		})))
+		inst, diags := tf.apply(nil, configWithKey("a"))
+		if expectDiags(t, test.status, diags, test.want...); inst == nil {
+			t.Fatal("it is not in the state")
+		}
+		tf.refresh(inst)
+		if left := inst.State.IsNull(); left != (test.status == "destroyed") {
+			t.Errorf("%s: left the state: %t", test.status, left)
+		}
 	}
-	expectDiags(t, "the apply", diags, "max_burn_kop_h", "It was not started", "is tainted")
-	if strings.Contains(diagsText(diags), "could not be removed") {
-		t.Error("the error describes a rental")
-	}
-}
-
-// The destruction of a new instance in another way ends its creation with an error, and the next apply creates another.
-func TestCreate_DestroyedMeanwhile(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
-		setStatus(t, env, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "destroyed", "destroyed")
-	})))
-	inst, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the apply", diags, "no longer exists", "the apply creates another")
-	expectDiags(t, "the refresh", tf.refresh(inst), "Object no longer exists")
-	tf.mustApply(nil, configWithKey("a"))
 }
 
 // A wait for an offer that ends early rents nothing, and explains what was missing.
@@ -227,40 +219,6 @@ func TestCreate_WaitEnds(t *testing.T) {
 	expectCount(t, env, 0, 0)
 }
 
-// An instance of the key that differs from the configuration is neither recovered nor duplicated.
-func TestCreate_KeyOfAnotherConfiguration(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, nil)
-	tf.mustApply(nil, configWithKey("a"))
-	other := configWithKey("a", "disk_gb", int64(80))
-	_, diags := newProvider(t, env, nil).apply(nil, other)
-	expectDiags(t, "the apply", diags, "differs from the configuration", "disk_gb is 60")
-	expectCount(t, env, 1, 1)
-}
-
-// An instance whose boot fails stays in the state with an error, so that the next apply replaces it.
-func TestCreate_FailedBoot(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	p.Set(acctest.Request("POST", "/instances").Do(acctest.After(func(*http.Request) {
-		must(t, env.SetInstance(env.Overview().Instances[0].ID, simulator.InstancePatch{Status: new("failed")}))
-	})))
-	inst, diags := tf.apply(nil, configWithKey("a"))
-	expectDiags(t, "the apply", diags, "cannot be used", "next apply replaces", `status "failed"`, "end of its log")
-	if inst == nil || inst.Text("status") != "failed" {
-		t.Errorf("the state has %v", inst)
-	}
-}
-
-// With idempotency_prefix, an instance needs a name.
-func TestPlan_PrefixNeedsName(t *testing.T) {
-	t.Parallel()
-	_, tf, _ := start(t, map[string]any{"idempotency_prefix": "team-"})
-	expectDiags(t, "with a name", tf.plan(nil, configWithoutKey("a")).diags)
-	unnamed := configWithoutKey("", "name", nil)
-	expectDiags(t, "without", tf.plan(nil, unnamed).diags, "ERROR: Instance without a name", "idempotency_prefix")
-}
-
 // A template that nobody can log in to causes a warning.
 func TestPlan_KeyWarnings(t *testing.T) {
 	t.Parallel()
@@ -269,6 +227,123 @@ func TestPlan_KeyWarnings(t *testing.T) {
 	expectDiags(t, "a plan without keys", tf.plan(nil, configWithoutKey("a")).diags,
 		"WARNING: No SSH key for the instance")
 	expectDiags(t, "a plan that attaches none", tf.plan(nil, configWithoutKey("a", "ssh_key_ids", []any{})).diags)
-	expectDiags(t, "a typo", tf.plan(nil, configWithoutKey("a", "template", "PyTorc")).diags, "ERROR: No such template",
-		"gpurent_templates")
+}
+
+// Errors of a plan or a creation name the cause and the next step, and nothing is rented.
+func TestCreate_Errors(t *testing.T) {
+	t.Parallel()
+	env, _, _ := start(t, nil, acctest.WithoutQuirks("forbidden-balance"))
+	fails := func(provider map[string]any, arguments []any, want ...string) {
+		t.Helper()
+		inst, diags := newProvider(t, env, provider).apply(nil, configWithoutKey("a", arguments...))
+		if expectDiags(t, "the apply", diags, want...); inst != nil || !hasError(diags) {
+			t.Errorf("%v is no error", want)
+		}
+	}
+	offer, _ := cheapestOffer(env)
+	byOffer := func(id string, more ...any) []any { return append(more, "offer_query", nil, "offer_id", id) }
+	large := map[string]any{"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_ram_gb": int64(100_000)}
+	const noRAM = "0 match min_ram_gb = 100000"
+	fails(map[string]any{"api_key": rentaltest.Key}, nil, "API key rejected", "comes from the provider argument api_key")
+	reader := env.Secret(`{"name":"reader","scopes":["instances:read"]}`)
+	fails(map[string]any{"api_key": reader}, nil, "lacks the scope instances:write")
+	fails(map[string]any{"idempotency_prefix": "team-"}, []any{"name", nil}, "ERROR: Instance without a name")
+	fails(nil, []any{"template", "PyTorc"}, "ERROR: No such template", "gpurent_templates")
+	fails(nil, byOffer(offer.ID, "max_price_kop_h", int64(1)), "Offer price above max_price_kop_h", "per month")
+	fails(nil, byOffer("off_gone"), "WARNING: No matching offer", "Offer off_gone is not available. Nothing was rented")
+	fails(nil, []any{"offer_query", large}, "Matching the query: 0", noRAM, "Without min_ram_gb, ", " offers match, from ")
+	large["country"] = []any{"AQ"}
+	fails(nil, []any{"offer_query", large}, noRAM, "change at least two of these")
+
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))}))
+	fails(nil, nil, "WARNING: Insufficient balance for this plan", "Missing: ", "Top up")
+	fails(withSpending("require_funds", "error"), nil, "ERROR: Insufficient balance")
+	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1e9)), MaxInstances: new(int64(0))}))
+	fails(nil, nil, "limit of the account", "destroy an instance")
+	expectCount(t, env, 0, 0)
+}
+
+// With keep_on_timeout, a timeout is a warning, and the next apply waits for the same instance. Otherwise it is an
+// error, which taints the instance.
+func TestCreate_Timeout(t *testing.T) {
+	t.Parallel()
+	slowBoot := func(c *simulator.Config) { c.Boot = time.Hour }
+	// The test asserts the status creating, which a quirk replaces.
+	slow := map[string]any{"poll_interval": "100ms"}
+	env, tf, _ := start(t, slow, slowBoot, acctest.WithoutQuirks("unknown-enums"))
+	create := func(keep bool) (*resourceState, []*tfprotov6.Diagnostic) {
+		return tf.apply(nil, configWithoutKey("a", "keep_on_timeout", keep, "timeouts", map[string]any{"create": "2s"}))
+	}
+	inst, diags := create(true)
+	expectDiags(t, "a creation that keeps it", diags, "is not ready yet", "The next apply continues to wait for it")
+	if inst == nil || hasError(diags) {
+		t.Fatal(diagsText(diags))
+	}
+	env.Advance(2 * time.Hour)
+	after := tf.mustApply(inst, configWithoutKey("a"))
+	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() || after.id() != inst.id() {
+		t.Errorf("after the next apply, the state is %s", after.State)
+	}
+	inst, diags = create(false)
+	expectDiags(t, "a creation", diags, "ERROR: Instance", "is not ready yet", "untaint ADDRESS", `status "creating"`)
+	if inst == nil {
+		t.Error("the state has no instance")
+	}
+	expectCount(t, env, 2, 2)
+}
+
+// An interrupted creation keeps the instance, with a warning. A destruction right afterwards waits until the API allows
+// it.
+func TestCreate_Interrupted(t *testing.T) {
+	t.Parallel()
+	boot := func(c *simulator.Config) { c.Boot = 5 * time.Minute }
+	env, tf, p := start(t, nil, boot, acctest.WithoutQuirks("all"), acctest.WithQuirks("busy-while-booting"))
+	p.Set(isCreate.Do(acctest.After(func(*http.Request) { tf.interrupt() })))
+	inst, diags := tf.apply(nil, configWithoutKey("a"))
+	expectDiags(t, "the interrupted apply", diags, "Interrupted while instance", "It is rented and in the state")
+	if inst == nil || hasError(diags) {
+		t.Fatal(diagsText(diags))
+	}
+	newProvider(t, env, nil).mustDestroy(inst)
+	expectCount(t, env, 0, 1)
+}
+
+// An apply waits for ready_when. The next plan continues to wait, although the instance runs.
+func TestCreate_ReadyWhen(t *testing.T) {
+	t.Parallel()
+	// With these quirks, the last response before the timeout may be an error.
+	env, tf, p := start(t, map[string]any{"poll_interval": "10ms"}, acctest.WithoutQuirks("gateway-errors"))
+	config := configWithoutKey("a", "keep_on_timeout", true, "ready_when", map[string]any{"log_pattern": `epoch \d+`},
+		"timeouts", map[string]any{"create": "3s"})
+	inst, diags := tf.apply(nil, config)
+	expectDiags(t, "the creation", diags, "ready_when.log_pattern is not met", "The end of its log", `status "running"`)
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	plan := tf.plan(inst, config)
+	if len(plan.Replaces) > 0 || !slices.Contains(plan.changes(), "status") {
+		t.Errorf("the next plan does not wait: %v", plan.changes())
+	}
+	p.Set(acctest.Request("GET", "/instances/.*/logs").Do(acctest.SetField("lines", []string{"epoch 1"})))
+	inst = tf.mustApply(inst, config)
+	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
+		t.Errorf("the last plan changes %v", changes)
+	}
+}
+
+// Instances that get no SSH address, because of their template or their desired state, are complete. Their attribute
+// ssh is not null, so that an output can refer to the host.
+func TestCreate_WithoutSSH(t *testing.T) {
+	t.Parallel()
+	_, tf, _ := start(t, nil)
+	for status, argument := range map[string][]any{
+		"running": {"template", "vllm"}, "stopped": {"desired_state", "stopped"},
+	} {
+		config := configWithoutKey("a"+status, argument...)
+		inst := tf.mustApply(nil, config)
+		none := map[string]any{"host": nil, "port": nil, "user": nil, "command": nil}
+		diff := cmp.Diff(none, plain(t, inst.Attributes()["ssh"]))
+		if changes := tf.plan(inst, config).changes(); inst.Text("status") != status || diff != "" || len(changes) > 0 {
+			t.Errorf("it is %s, and the next plan changes %v: %s", inst.Text("status"), changes, diff)
+		}
+	}
 }

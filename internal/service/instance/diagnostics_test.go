@@ -3,8 +3,6 @@ package instance
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -47,17 +45,6 @@ func fillUntrusted(v reflect.Value) {
 	}
 }
 
-// untrustedLog responds to every request with a log of 50 untrusted lines.
-type untrustedLog struct{}
-
-func (untrustedLog) RoundTrip(req *http.Request) (*http.Response, error) {
-	lines := make([]string, 50)
-	for i := range lines {
-		lines[i] = untrusted
-	}
-	return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"lines": lines})
-}
-
 // expectSanitized checks that an untrusted text begins no line, contains no control characters, and is shortened.
 func expectSanitized(t *testing.T, diags diag.Diagnostics) {
 	t.Helper()
@@ -85,7 +72,7 @@ func newTestResource(client *rental.Client) *instanceResource {
 }
 
 func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
-	client := rentaltest.Client(t, untrustedLog{})
+	client := rentaltest.Client(t, rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning))
 	var inst rental.Instance
 	var offer rental.Offer
 	fillUntrusted(reflect.ValueOf(&inst).Elem())
@@ -163,25 +150,6 @@ func TestDiagnostics_SanitizeAPITexts(t *testing.T) {
 	}
 }
 
-// A wait that ended during an outage shows the error of the API, and no number of offers.
-func TestAddNotCreated_WaitEndedInAnOutage(t *testing.T) {
-	for name, test := range map[string]struct {
-		err  error
-		want string
-	}{
-		"wait_for_offer": {market.OffersUnreadable{Err: errors.New("connection refused")}, "connection refused"},
-		"timeout":        {lifecycle.Interrupted{Err: context.DeadlineExceeded}, "or raise timeouts.create"},
-		"Ctrl-C":         {lifecycle.Interrupted{Err: context.Canceled}, "The run was interrupted before"},
-	} {
-		var diags diag.Diagnostics
-		newTestResource(nil).addNotCreated(t.Context(), &diags, nil, test.err)
-		detail := diags[0].Detail()
-		if !strings.Contains(detail, test.want) || strings.Contains(detail, "Offers that match") {
-			t.Errorf("%s: %s", name, detail)
-		}
-	}
-}
-
 // The message about a rented instance is not that nothing was rented. It contains that the instance is tainted, unless
 // the message itself describes what becomes of it.
 func TestAddCreatedNotReady(t *testing.T) {
@@ -206,22 +174,6 @@ func TestAddCreatedNotReady(t *testing.T) {
 		text := diags[0].Detail()
 		if strings.Contains(text, "Nothing was rented") || strings.Contains(text, "tainted") != test.tainted {
 			t.Errorf("%s: %s", name, text)
-		}
-	}
-}
-
-// A message contains no import block for an id that Terraform could evaluate, and names the place to find the id.
-func TestAddDuplicateName_ImportBlockOnlyForPlainID(t *testing.T) {
-	for id, block := range map[string]bool{"ins_x7k2": true, `${file("/etc/passwd")}`: false} {
-		var diags diag.Diagnostics
-		addDuplicateName(&diags, []rental.Instance{{ID: id}}, false)
-		text := diags[0].Detail()
-		got := strings.Contains(text, fmt.Sprintf("  import {\n    to = gpurent_instance.NAME\n    id = %q\n  }", id))
-		if got != block || strings.Contains(text, "import {") != block {
-			t.Errorf("%q: import block %t\n%s", id, got, text)
-		}
-		if strings.Contains(text, "There is no import block") == block {
-			t.Errorf("%q: %s", id, text)
 		}
 	}
 }

@@ -5,37 +5,31 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"pgregory.net/rapid"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
 
-// callSSHConfig calls the function.
+// callSSHConfig calls the function. The text of an unknown result is "<unknown>".
 func callSSHConfig(t testing.TB, alias string, ssh attr.Value) (string, *function.FuncError) {
-	t.Helper()
-	result, err := runSSHConfig(t, alias, ssh)
-	if err != nil {
-		return "", err
-	}
-	text, ok := result.(types.String)
-	if !ok || text.IsUnknown() || text.IsNull() {
-		t.Fatalf("%s is no text", result)
-	}
-	return text.ValueString(), nil
-}
-
-func runSSHConfig(t testing.TB, alias string, ssh attr.Value) (attr.Value, *function.FuncError) {
 	t.Helper()
 	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}
 	arguments := function.NewArgumentsData([]attr.Value{types.StringValue(alias), types.DynamicValue(ssh)})
 	NewSSHConfig().Run(t.Context(), function.RunRequest{Arguments: arguments}, &resp)
-	return resp.Result.Value(), resp.Error
+	text, ok := resp.Result.Value().(types.String)
+	if !ok || text.IsNull() {
+		t.Fatalf("%s is no text", resp.Result.Value())
+	}
+	if text.IsUnknown() {
+		return text.String(), resp.Error
+	}
+	return text.ValueString(), resp.Error
 }
 
 // objectOf returns an object with the given attributes.
@@ -50,8 +44,7 @@ func objectOf(attributes map[string]attr.Value) types.Object {
 func loginObject(host string, port int64, user string) types.Object {
 	return objectOf(map[string]attr.Value{
 		"host": types.StringValue(host), "port": types.NumberValue(new(big.Float).SetInt64(port)),
-		"user":    types.StringValue(user),
-		"command": types.StringNull(),
+		"user": types.StringValue(user), "command": types.StringNull(),
 	})
 }
 
@@ -74,23 +67,16 @@ func TestSSHConfig(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	mocked := loginObject("k3v9xq0a", 0, "0zq81hd2")
-	for _, noAddress := range []attr.Value{
-		tfinstance.SSHValue(nil), types.ObjectNull(tfinstance.SSHType), types.DynamicNull(), mocked,
-	} {
-		got, err := callSSHConfig(t, "trainer", noAddress)
-		if want := "# trainer: no SSH address now (stopped, or not assigned yet)\n"; err != nil || got != want {
-			t.Errorf("without an address: got %q, %v, want %q", got, err, want)
-		}
-	}
 }
 
-// Any object with host, port and user will do, and a map. Unknown values stay unknown.
+// Any object with host, port and user will do, and a map. Without an address, the result is a comment. Unknown values
+// stay unknown.
 func TestSSHConfig_AnyObject(t *testing.T) {
 	host, port, user := types.StringValue("203.0.113.5"), types.StringValue("22"), types.StringValue("root")
 	number := types.NumberValue(big.NewFloat(22))
 	type object = map[string]attr.Value
 	const block = "Host a\n  HostName 203.0.113.5\n  Port 22\n  User root\n"
+	const none = "# a: no SSH address now (stopped, or not assigned yet)\n"
 	for _, test := range []struct {
 		ssh       attr.Value
 		want, err string
@@ -98,7 +84,11 @@ func TestSSHConfig_AnyObject(t *testing.T) {
 		{objectOf(object{"host": host, "port": number, "user": user}), block, ""},
 		{objectOf(object{"host": host, "port": port, "user": user, "more": types.BoolValue(true)}), block, ""},
 		{types.MapValueMust(types.StringType, object{"host": host, "port": port, "user": user}), block, ""},
-		{objectOf(object{"host": host, "port": types.NumberNull(), "user": user}), tfinstance.NoSSHConfig("a"), ""},
+		{objectOf(object{"host": host, "port": types.NumberNull(), "user": user}), none, ""},
+		{tfinstance.SSHValue(nil), none, ""},
+		{types.ObjectNull(tfinstance.SSHType), none, ""},
+		{types.DynamicNull(), none, ""},
+		{loginObject("k3v9xq0a", 0, "0zq81hd2"), none, ""}, // of a mock_provider
 		{objectOf(object{"host": types.StringUnknown(), "port": number, "user": user}), "<unknown>", ""},
 		{objectOf(object{"port": number, "user": user}), "", "host, port and user, such as the attribute ssh"},
 		{objectOf(object{"port": number, "user": user}), "", "there is no host"},
@@ -108,31 +98,27 @@ func TestSSHConfig_AnyObject(t *testing.T) {
 		{objectOf(object{"host": host, "port": host, "user": user}), "", `port "203.0.113.5" is not an integer`},
 		{objectOf(object{"host": types.BoolValue(true), "port": number, "user": user}), "", "neither a host name"},
 	} {
-		got, err := runSSHConfig(t, "a", test.ssh)
-		if test.err != "" && (err == nil || !strings.Contains(err.Text, test.err)) || test.err == "" && err != nil {
+		got, err := callSSHConfig(t, "a", test.ssh)
+		switch {
+		case test.err == "" && (err != nil || got != test.want):
+			t.Errorf("%s: got %q, %v, want %q", test.ssh, got, err, test.want)
+		case test.err != "" && (err == nil || !strings.Contains(err.Text, test.err)):
 			t.Errorf("%s: %v, want an error with %q", test.ssh, err, test.err)
-		}
-		text, _ := got.(types.String)
-		if now := text.ValueString(); test.want == "<unknown>" != text.IsUnknown() && test.err == "" ||
-			!text.IsUnknown() && now != test.want {
-			t.Errorf("%s: got %s, want %q", test.ssh, got, test.want)
 		}
 	}
 }
 
 func TestSSHConfig_InvalidArguments(t *testing.T) {
 	const alias, host, port, user = "trainer", "203.0.113.5", 22, "root"
-	refused := func(name string, argument int64, words, alias string, ssh types.Object) {
+	refused := func(argument int64, words, alias string, ssh types.Object) {
 		t.Helper()
 		got, err := callSSHConfig(t, alias, ssh)
 		switch {
 		case err == nil:
-			t.Errorf("%s: passes as %q", name, got)
+			t.Errorf("%.20q, %.80s: passes as %q", alias, ssh, got)
 		case err.FunctionArgument == nil || *err.FunctionArgument != argument,
-			!strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, "."):
-			t.Errorf("%s: got %q, want a part of a sentence about argument %d with %q", name, err.Text, argument, words)
-		case len(err.Text) > 600:
-			t.Errorf("%s: %d bytes of error", name, len(err.Text))
+			!strings.Contains(err.Text, words) || strings.HasSuffix(err.Text, ".") || len(err.Text) > 600:
+			t.Errorf("got %.700q, want a part of a sentence about argument %d with %q", err.Text, argument, words)
 		}
 	}
 	for _, alias := range []string{
@@ -140,46 +126,52 @@ func TestSSHConfig_InvalidArguments(t *testing.T) {
 		"a/b", `a\b`, "a%h", "${HOME}", "~", "a@b", "a:b", "-v", "--", "сервер", "ａ", "\u00a0", "\xff",
 		strings.Repeat("x\n", 1<<16),
 	} {
-		refused(fmt.Sprintf("alias %.20q", alias), 0, "is not a host alias", alias, loginObject(host, port, user))
-		noAddress := tfinstance.SSHValue(nil)
-		refused(fmt.Sprintf("alias %.20q without an address", alias), 0, "is not a host alias", alias, noAddress)
+		refused(0, "is not a host alias", alias, loginObject(host, port, user))
+		refused(0, "is not a host alias", alias, tfinstance.SSHValue(nil))
 	}
 	for _, host := range []string{
 		"", " ", ".", "a..b", ".a", "a b", "a\n  ProxyCommand x", "a\n", "-a", "a-", "a.-b", "a#", "*", "a:22",
 		"[2001:db8::5]", "fe80::1%eth0", "fe80::1%\nHost", "%h", "a/b", "1.2.3", "1.2.3.4.5", "999.1.1.1", "010.1.1.1", "12",
 		"пример.рф", "root@a", strings.Repeat("a", 64), strings.Repeat("a.", 127) + "aa", strings.Repeat("x ", 1<<16),
 	} {
-		const want = "neither a host name nor an IP address"
-		refused(fmt.Sprintf("host %.20q", host), 1, want, alias, loginObject(host, port, user))
+		refused(1, "neither a host name nor an IP address", alias, loginObject(host, port, user))
 	}
 	for _, port := range []int64{-1, 65536, math.MaxInt64, math.MinInt64} {
-		refused(fmt.Sprintf("port %v", port), 1, "not between 1 and 65535", alias, loginObject(host, port, user))
+		refused(1, "not between 1 and 65535", alias, loginObject(host, port, user))
 	}
 	for _, user := range []string{
 		"", " ", "a b", "1a", "-a", "$", "a$b", "a\n", "a\nHost *", `"a"`, "a#", "%u", "a@b", "юзер", "a=b",
 	} {
-		refused(fmt.Sprintf("user %q", user), 1, "not a plain user name", alias, loginObject(host, port, user))
+		refused(1, "not a plain user name", alias, loginObject(host, port, user))
 	}
 }
 
 // The output is one block of four lines for any name, or one comment line without an address.
 func TestSSHConfig_OneBlock(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		plain := rapid.StringMatching(`[a-z][a-z0-9.-]{0,9}`)
-		nasty := rapid.StringOf(rapid.RuneFrom([]rune("aZ0.-_$ \n\r\t#\"'*?!\\:%[]=,\u2028\u00a0я")))
-		text := rapid.OneOf(plain, plain, nasty, rapid.String())
-		alias, host, user := text.Draw(rt, "alias"), text.Draw(rt, "host"), text.Draw(rt, "user")
-		port := rapid.IntRange(-1, 70000).Draw(rt, "port")
-		if got, err := callSSHConfig(t, alias, loginObject(host, int64(port), user)); err == nil && port != 0 {
-			want := []string{"Host", alias, "HostName", host, "Port", fmt.Sprint(port), "User", user}
-			if strings.Join(strings.Fields(got), "|") != strings.Join(want, "|") || strings.Count(got, "\n") != 4 ||
-				!strings.HasSuffix(got, "\n") || strings.ContainsAny(got, "\r\"'#*?!\\") {
-				rt.Errorf("%q breaks out of its block", got)
+	random := rand.New(rand.NewPCG(1, 2))
+	letters := map[bool][]rune{false: []rune("abz09.-"), true: []rune("aZ0.-_$ \n\r\t#\"'*?!\\:%[]=,\u2028\u00a0я\x00")}
+	text := func() (text string) {
+		for n, nasty := 1+random.IntN(6), random.IntN(3) == 0; n > 0; n-- {
+			text += string(letters[nasty][random.IntN(len(letters[nasty]))])
+		}
+		return text
+	}
+	blocks := 0
+	for range 5000 {
+		alias, host, user, port := text(), text(), text(), random.Int64N(70_000)
+		if got, err := callSSHConfig(t, alias, loginObject(host, port, user)); err == nil && port != 0 {
+			blocks++
+			if want := fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n", alias, host, port, user); got != want ||
+				strings.ContainsAny(alias+host+user, " \t\n\r\"'#*?!\\") {
+				t.Errorf("%q breaks out of its block", got)
 			}
 		}
 		got, err := callSSHConfig(t, alias, tfinstance.SSHValue(nil))
 		if err == nil && (strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "# "+alias+":")) {
-			rt.Errorf("%q breaks out of its line", got)
+			t.Errorf("%q breaks out of its line", got)
 		}
-	})
+	}
+	if blocks < 100 {
+		t.Errorf("only %d names are valid", blocks)
+	}
 }

@@ -3,10 +3,13 @@ package instance_test
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -28,10 +31,12 @@ type changePlan struct {
 }
 
 // start starts a simulator behind a proxy, and a provider that does not retry.
-func start(t *testing.T, arguments map[string]any) (*acctest.Env, *core, *acctest.Proxy) {
+func start(
+	t *testing.T, arguments map[string]any, options ...acctest.Option,
+) (*acctest.Env, *core, *acctest.Proxy) {
 	t.Helper()
 	p := new(acctest.Proxy)
-	env := acctest.Start(t, p.Option())
+	env := acctest.Start(t, append(options, p.Option())...)
 	env.AddSSHKey()
 	return env, newProvider(t, env, arguments), p
 }
@@ -107,6 +112,61 @@ func (tf *core) mustApply(prior *resourceState, config map[string]any) *resource
 	return after
 }
 
+// data reads a data source.
+func (tf *core) data(name string, arguments map[string]any) (map[string]any, []*tfprotov6.Diagnostic) {
+	tf.Helper()
+	typ := tf.DataSourceSchemas[name].ValueType()
+	resp, err := tf.ReadDataSource(tf.Context(), &tfprotov6.ReadDataSourceRequest{
+		TypeName: name, Config: acctest.Pack(tf, acctest.Value(typ, arguments)),
+	})
+	if err != nil {
+		tf.Fatal(err)
+	}
+	if resp.State == nil {
+		return nil, resp.Diagnostics
+	}
+	state, err := resp.State.Unmarshal(typ)
+	if err != nil {
+		tf.Fatal(err)
+	}
+	return plain(tf.T, state).(map[string]any), resp.Diagnostics
+}
+
+// plain returns a value as encoding/json decodes it.
+func plain(t *testing.T, value tftypes.Value) any {
+	t.Helper()
+	var text string
+	var is bool
+	var number big.Float
+	var list []tftypes.Value
+	var object map[string]tftypes.Value
+	switch {
+	case value.IsNull():
+		return nil
+	case value.As(&text) == nil:
+		return text
+	case value.As(&is) == nil:
+		return is
+	case value.As(&number) == nil:
+		float, _ := number.Float64()
+		return float
+	case value.As(&list) == nil:
+		all := []any{}
+		for _, element := range list {
+			all = append(all, plain(t, element))
+		}
+		return all
+	case value.As(&object) == nil:
+		all := map[string]any{}
+		for name, attribute := range object {
+			all[name] = plain(t, attribute)
+		}
+		return all
+	}
+	t.Fatalf("unexpected value %s", value)
+	return nil
+}
+
 // refresh reads the instance.
 func (tf *core) refresh(s *resourceState) (diags []*tfprotov6.Diagnostic) {
 	tf.Helper()
@@ -146,6 +206,22 @@ func configWithoutKey(name string, arguments ...any) map[string]any {
 // configWithKey is configWithoutKey with an idempotency key.
 func configWithKey(name string, arguments ...any) map[string]any {
 	return configWithoutKey(name, append([]any{"idempotency_key", "key-" + name}, arguments...)...)
+}
+
+// createInstances creates an instance through the API for each name, "" for none, and waits until they run.
+func createInstances(env *acctest.Env, names ...string) (ids []string) {
+	free := env.Offers("limit=200")
+	for i, name := range names {
+		named := ""
+		if name != "" {
+			named = fmt.Sprintf(`,"name":%q`, name)
+		}
+		order := fmt.Sprintf(`{"offer_id":%q,"template":"pytorch","disk_gb":60%s}`, free[i].ID, named)
+		ids = append(ids, env.Post("instances", order))
+	}
+	env.Advance(time.Minute)
+	env.ClearRequests()
+	return ids
 }
 
 // cheapestOffer returns the offer that these configurations rent from, and its price.

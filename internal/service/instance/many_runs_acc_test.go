@@ -95,7 +95,7 @@ func TestAccInstance_terraformTest(t *testing.T) {
 func TestAccInstance_terraformTestSharedKey(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
-	w := env.Workspace(configByQuery(`{}`, `idempotency_key = "same"`, "count = 2"))
+	w := env.Workspace(resourceBlock("offer_query = {}", `idempotency_key = "same"`, "count = 2"))
 	w.Write("runs.tftest.hcl", env.Provider()+"run \"apply\" {}\n")
 	output, err := w.Try("test", "-no-color")
 	if err == nil || !strings.Contains(acctest.Words(output), "Another resource has instance ins_") {

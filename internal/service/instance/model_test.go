@@ -44,6 +44,7 @@ func TestFromAPI_OmittedFieldsKeepValues(t *testing.T) {
 	changes := map[string]func(map[string]any){
 		"vram_gb":  func(m map[string]any) { delete(m["gpu"].(map[string]any), "vram_gb") },
 		"gpu":      func(m map[string]any) { m["gpu"] = map[string]any{} },
+		"name":     func(m map[string]any) { m["name"] = "A " },
 		"spelling": func(m map[string]any) { m["image"] = "docker.io/library/ubuntu:24.04" },
 		"size":     func(m map[string]any) { m["disk_gb"] = 64 },
 	}
@@ -78,29 +79,21 @@ func TestFromAPI_NullFields(t *testing.T) {
 	}
 }
 
-// The desired state comes from the API and not from the status: an instance that is being stopped in the console shows
-// drift at once.
+// The desired state comes from the API and not from the status, so that a stop in the console is drift at once. If the
+// response omits it, the status decides. What a response to a creation omits is known after the apply.
 func TestFromAPI_DesiredState(t *testing.T) {
-	for _, status := range []rental.InstanceStatus{"running", "stopping", "stopped", "outbid", "hibernating"} {
-		for _, desired := range []rental.DesiredState{"running", "stopped"} {
-			got := fromAPI(stateOf("running", "running"), rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
-			if got.DesiredState.ValueString() != string(desired) {
-				t.Errorf("status %s heading for %s reads as %s", status, desired, got.DesiredState)
-			}
-		}
-	}
-}
-
-// Without a desired state in the response, the status decides. What a create response omits is known after the apply.
-func TestFromAPI_OmittedFieldsAfterCreate(t *testing.T) {
-	prior := stateOf("running", "running")
-	prior.Image = types.StringUnknown()
-	for status, want := range map[rental.InstanceStatus]string{
-		"creating": "running", "running": "running", "stopped": "stopped", "outbid": "running",
+	prior := model{Arguments: tfinstance.Arguments{
+		DesiredState: types.StringValue("running"), Image: types.StringUnknown(),
+	}}
+	for status, omitted := range map[rental.InstanceStatus]string{
+		"creating": "running", "running": "running", "stopping": "running", "stopped": "stopped", "outbid": "running",
+		"hibernating": "running",
 	} {
-		got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status})
-		if got.DesiredState.ValueString() != want || got.Image.IsUnknown() {
-			t.Errorf("status %s reads as %s, want %s; image %s", status, got.DesiredState, want, got.Image)
+		for desired, want := range map[rental.DesiredState]string{"running": "running", "stopped": "stopped", "": omitted} {
+			got := fromAPI(prior, rental.Instance{ID: "ins_1", Status: status, DesiredState: desired})
+			if got.DesiredState.ValueString() != want || got.Image.IsUnknown() {
+				t.Errorf("status %s heading for %q reads as %s; image %s", status, desired, got.DesiredState, got.Image)
+			}
 		}
 	}
 }

@@ -15,12 +15,14 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 	for name, test := range map[string]struct {
 		within any // recover_within
 		age    time.Duration
+		diskGB int64
 		want   []string // of the error; none if the instance is taken
 	}{
-		"young":         {nil, 50 * time.Minute, nil},
-		"old":           {nil, 2 * time.Hour, []string{"import {", "moved block", "created at 2", "per hour"}},
-		"longer limit":  {"3h", 2 * time.Hour, nil},
-		"shorter limit": {"0s", 3 * time.Minute, []string{"recover_within is 0s"}},
+		"young":          {nil, 50 * time.Minute, 60, nil},
+		"young, differs": {nil, 50 * time.Minute, 80, []string{"differs from the configuration", "disk_gb is 60"}},
+		"old":            {nil, 2 * time.Hour, 60, []string{"import {", "moved block", "created at 2", "per hour"}},
+		"longer limit":   {"3h", 2 * time.Hour, 60, nil},
+		"shorter limit":  {"0s", 3 * time.Minute, 60, []string{"recover_within is 0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -28,13 +30,13 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 			first := tf.mustApply(nil, configWithKey("a"))
 			env.Advance(test.age)
 			tf = newProvider(t, env, map[string]any{"recover_within": test.within})
-			second, diags := tf.apply(nil, configWithKey("a"))
+			second, diags := tf.apply(nil, configWithKey("a", "disk_gb", test.diskGB))
 			if test.want == nil {
 				expectDiags(t, "the second state", diags, "Recovered instance "+first.id(), "terraform state rm")
 				expectDiags(t, "the refresh", tf.refresh(second))
 				expectDiags(t, "a plan", tf.plan(second, configWithKey("a")).diags)
 			} else {
-				expectDiags(t, "the second state", diags, append(test.want, "has the idempotency key", first.id())...)
+				expectDiags(t, "the second state", diags, append(test.want, "idempotency", first.id())...)
 				if second != nil {
 					t.Error("the second state has an instance")
 				}
@@ -45,6 +47,25 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 			expectCount(t, env, 1, 1)
 		})
 	}
+}
+
+// The key of an instance without idempotency_key derives from idempotency_prefix and its name. A run that lost the
+// instance recovers it, and a replacement gets another one.
+func TestOwnership_KeyOfThePrefix(t *testing.T) {
+	t.Parallel()
+	prefix := map[string]any{"idempotency_prefix": "team-"}
+	env, tf, _ := start(t, prefix)
+	config := configWithoutKey("a")
+	lost := tf.mustApply(nil, config)
+	tf = newProvider(t, env, prefix)
+	inst, diags := tf.apply(nil, config)
+	expectDiags(t, "the second state", diags, "Recovered instance "+lost.id())
+	if changes := tf.plan(inst, config).changes(); len(changes) > 0 || !inst.Attributes()["matched_query"].IsNull() {
+		t.Errorf("the next plan changes %v", changes)
+	}
+	tf.mustDestroy(inst)
+	tf.mustApply(nil, config)
+	expectCount(t, env, 1, 2)
 }
 
 // A resource that is imported and read beside the one that manages the instance, as by a get of Pulumi, prevents no

@@ -2,11 +2,15 @@ package instance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // A refresh removes an instance from the state only after a 404 with the code not_found for its id, or the status
@@ -52,30 +56,6 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The API may normalize names.
-func TestRead_KeepsNormalizedName(t *testing.T) {
-	t.Parallel()
-	env, tf, p := start(t, nil)
-	name := ""
-	lower := acctest.Rewrite(func(body map[string]any) { body["name"] = strings.ToLower(name) })
-	p.Set(isGet.Do(lower), isCreate.Do(lower), acctest.Request("PATCH", "/instances/[^/]+").Do(lower))
-	var inst *resourceState
-	for _, name = range []string{"First", "Second"} {
-		inst = tf.mustApply(inst, configWithKey("a", "name", name))
-		expectDiags(t, "the refresh", tf.refresh(inst))
-		if got := inst.Text("name"); got != name {
-			t.Errorf("the state has the name %q, want %q", got, name)
-		}
-	}
-	name = "Third" // set elsewhere
-	tf = newProvider(t, env, nil)
-	expectDiags(t, "the refresh", tf.refresh(inst))
-	if got := inst.Text("name"); got != "third" {
-		t.Errorf("after a rename elsewhere the state has the name %q", got)
-	}
-	expectCount(t, env, 1, 1)
 }
 
 // The API spells a name otherwise, even if only later responses contain it: no plan changes it, and a planned server
@@ -188,5 +168,82 @@ func TestPlan_ImageSpelling(t *testing.T) {
 				t.Errorf("%+v: %s is replaced for %v", test, image, plan.Replaces)
 			}
 		}
+	}
+}
+
+// What changes outside of Terraform is drift: an update starts a stopped instance, and a replacement a failed one.
+func TestRead_Drift(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	config := configWithoutKey("a")
+	inst := tf.mustApply(nil, config)
+	setStatus(t, env, inst.id(), "stopped", "stopped")
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	if state := inst.Text("desired_state"); state != "stopped" {
+		t.Errorf("the desired state is %s", state)
+	}
+	inst = tf.mustApply(inst, config)
+	if inst.Text("status") != "running" || inst.Text("desired_state") != "running" {
+		t.Errorf("after the apply it is %s, heading for %s", inst.Text("status"), inst.Text("desired_state"))
+	}
+	setStatus(t, env, inst.id(), "failed", "running")
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	if plan := tf.plan(inst, config); !slices.Equal(plan.Replaces, []string{"status"}) {
+		t.Errorf("a failed instance is replaced for %v", plan.Replaces)
+	}
+}
+
+// An outbid instance is kept, gets a new bid within its cap, or is replaced.
+func TestRead_Outbid(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil, acctest.WithoutQuirks("outbid-soon-after-start")) // the test outbids the instance itself
+	offer := env.CheapestOffer("rtx_4090", "interruptible")
+	bid := *offer.Price.InterruptibleKopH
+	config := func(arguments ...any) map[string]any {
+		return configWithoutKey("a", append(arguments, "offer_query", nil, "offer_id", offer.ID, "type", "interruptible")...)
+	}
+	inst := tf.mustApply(nil, config())
+	must(t, env.SetOffer(offer.ID, simulator.OfferPatch{InterruptibleKopH: new(bid + 100)}))
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	if changes := tf.plan(inst, config("on_outbid", "keep")).changes(); !slices.Equal(changes, []string{"on_outbid"}) {
+		t.Errorf("an instance to keep changes %v", changes)
+	}
+	if plan := tf.plan(inst, config("on_outbid", "replace")); !slices.Equal(plan.Replaces, []string{"status"}) {
+		t.Errorf("it is replaced for %v: %s", plan.Replaces, diagsText(plan.diags))
+	}
+	inst, diags := tf.apply(inst, config("max_price_kop_h", bid))
+	expectDiags(t, "a bid above the cap", diags, "costs more than a limit")
+	inst = tf.mustApply(inst, config("max_price_kop_h", bid+100))
+	if status := inst.Text("status"); status != "running" {
+		t.Errorf("after a new bid it is %s", status)
+	}
+}
+
+// An import adopts the arguments of a creation, which the API does not return, from the configuration, without a
+// request that changes something.
+func TestImport_AdoptsArguments(t *testing.T) {
+	t.Parallel()
+	env, tf, _ := start(t, nil)
+	id := createInstances(env, "a")[0]
+	object, diags := tf.Import(instanceType, id)
+	expectDiags(t, "the import", diags)
+	config := configWithKey("a", "ssh_key_ids", []any{}, "replace_on", []any{"offer_query", "ssh_key_ids"},
+		"offer_query", map[string]any{"num_gpus": []any{int64(1)}})
+	plan := tf.plan(&resourceState{object}, config)
+	expectDiags(t, "the plan", plan.diags)
+	want := []string{"idempotency_key", "offer_query", "replace_on", "ssh_key_ids"}
+	if diff := cmp.Diff(want, plan.changes()); diff != "" || len(plan.Replaces) > 0 {
+		t.Errorf("the plan replaces for %v, and changes %s", plan.Replaces, diff)
+	}
+	inst, diags := tf.applyPlan(plan)
+	expectDiags(t, "the apply", diags)
+	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
+		t.Errorf("the second plan changes %v", changes)
+	}
+	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 0 {
+		t.Errorf("%d requests that change something", n)
 	}
 }

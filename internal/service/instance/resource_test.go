@@ -1,222 +1,138 @@
-package instance
+package instance_test
 
 import (
-	"context"
+	"fmt"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
-	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
-	"github.com/gpurent/terraform-provider-gpurent/internal/tfkit"
+	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
 
-// textOf returns all diagnostics as one text.
-func textOf(diags diag.Diagnostics) string {
-	var text strings.Builder
-	for _, d := range diags {
-		text.WriteString(d.Severity().String() + ": " + d.Summary() + ": " + d.Detail() + "\n")
-	}
-	return text.String()
+// interrupt interrupts the provider.
+func (tf *core) interrupt() {
+	tf.Helper()
+	_, err := tf.StopProvider(tf.Context(), &tfprotov6.StopProviderRequest{})
+	must(tf.T, err)
 }
 
-// expectPrefix compares the beginning of a text. An empty prefix means no text.
-func expectPrefix(t *testing.T, text, want string) {
-	t.Helper()
-	if want == "" && text != "" || !strings.HasPrefix(text, want) {
-		t.Errorf("want %q, got:\n%s", want, text)
-	}
-}
-
-// newMeta returns a configured provider.
-func newMeta(client *rental.Client, limits spending.Limits) *tfkit.Meta {
-	meta := &tfkit.Meta{PollInterval: 5 * time.Second}
-	meta.SetClient(client, limits)
-	return meta
-}
-
-// emptyState returns a state of an instance with null values, and its model.
-func emptyState(t *testing.T, r *instanceResource) (tfsdk.State, model) {
-	t.Helper()
-	var schema resource.SchemaResponse
-	r.Schema(t.Context(), resource.SchemaRequest{}, &schema)
-	kind := schema.Schema.Type().TerraformType(t.Context()).(tftypes.Object)
-	attributes := map[string]tftypes.Value{}
-	for name, attribute := range kind.AttributeTypes {
-		attributes[name] = tftypes.NewValue(attribute, nil)
-	}
-	state := tfsdk.State{Schema: schema.Schema, Raw: tftypes.NewValue(kind, attributes)}
-	var m model
-	if diags := state.Get(t.Context(), &m); diags.HasError() {
-		t.Fatal(textOf(diags))
-	}
-	return state, m
-}
-
-// The error of an update distinguishes a timeout from an interruption, and names the policy of an outbid instance.
+// The error of an update distinguishes a timeout from an interruption, and names the policy of an outbid instance. The
+// state has the actual status.
 func TestUpdate_Diagnostics(t *testing.T) {
-	noSSH := func(s *rentaltest.Service) int {
-		rentaltest.Is(rental.StatusRunning, rental.DesiredRunning)(&s.Inst)
-		s.Inst.SSH = nil
-		return http.StatusOK
-	}
-	starting := func(s *rentaltest.Service) int { // the desired state is omitted
-		rentaltest.Is(rental.StatusStarting, "")(&s.Inst)
-		return http.StatusOK
-	}
-	expensive := func(s *rentaltest.Service) int {
-		s.Inst.Price.RunningKopH = 5010
-		return starting(s)
-	}
-	outbid := rentaltest.OutbidAfter(time.Second, 2*time.Second)
+	t.Parallel()
+	isRead := acctest.Request("GET", "/instances.*")
+	noSSH := isRead.Do(acctest.RewriteItems(func(item map[string]any) { item["ssh"] = nil }))
+	expensive := isRead.Do(acctest.RewriteItems(func(item map[string]any) {
+		item["price"].(map[string]any)["running_kop_h"] = 990_016
+	}))
+	const notReady, aboveLimit = "ERROR: Instance ID is not in its desired state", "costs more than a limit allows"
 	for name, test := range map[string]struct {
-		start, stop, read func(*rentaltest.Service) int
-		onOutbid          string
-		timeout           time.Duration
-		interrupt         time.Duration
-		burnLimit         int64 // kopecks per hour; 0 for none
-		want              string
-		contains          string
-		status            rental.InstanceStatus // in the state afterwards
+		becomes   string         // the status after a start; none for the usual one
+		after     []acctest.Rule // a start
+		interrupt bool           // at the start
+		onOutbid  any
+		slow      bool     // the polls, for an update that ends with its timeout
+		want      []string // of the diagnostics
+		status    string   // in the state
 	}{
-		"a timeout while it starts": {
-			start: starting, timeout: time.Minute, want: "Error: Instance ins_1 is not in its desired state", status: "starting",
+		"timeout while it starts": {
+			becomes: "starting", slow: true, want: []string{notReady, `Last seen: status "starting"`}, status: "starting",
 		},
-
-		"a timeout without SSH": {
-			start: noSSH, timeout: 5 * time.Minute, want: "Error: Instance ins_1 is not in its desired state",
-			contains: "It has no SSH address.", status: "running",
+		"timeout without SSH": {
+			after: []acctest.Rule{noSSH}, slow: true, want: []string{notReady, "It has no SSH address."}, status: "running",
 		},
 		"SSH that never comes": {
-			start: noSSH, want: "Warning: Instance ins_1 has no SSH address", contains: "within 10m0s", status: "running",
+			after: []acctest.Rule{noSSH}, want: []string{"WARNING: Instance ID has no SSH address"}, status: "running",
 		},
-		"an interruption": {
-			start: starting, interrupt: time.Minute, want: "Error: Interrupted while instance ins_1", status: "starting",
-		},
-		"gone before the first read": {
-			read: rentaltest.Replies(http.StatusNotFound), want: "Error: Instance ins_1 no longer exists",
+		"interruption": {interrupt: true, want: []string{"ERROR: Interrupted while instance ID"}, status: "starting"},
+		"destroyed": {
+			after: []acctest.Rule{isRead.Do(acctest.Refuse(404, "not_found"))}, want: []string{"Instance ID no longer exists"},
+			status: "stopped",
 		},
 		"outbid, restart": {
-			start: outbid, onOutbid: "restart", want: "Error: Instance ins_1 was outbid again",
-			contains: "after each of 3 starts",
-			status:   "outbid",
+			becomes: "outbid", want: []string{"Instance ID was outbid again", "after each of 3 starts"}, status: "outbid",
 		},
 		"outbid, replace": {
-			start: outbid, onOutbid: "replace", want: "Error: Instance ins_1 was outbid: It was outbid", status: "outbid",
+			becomes: "outbid", onOutbid: "replace", want: []string{`on_outbid is "replace"`}, status: "outbid",
 		},
-		"outbid, keep": {start: outbid, onOutbid: "keep", status: "outbid"},
+		"outbid, keep": {becomes: "outbid", onOutbid: "keep", status: "outbid"},
 		"above the cap": {
-			start: expensive, stop: rentaltest.Stops,
-			want:     "Error: Instance ins_1 costs more than a limit allows: It costs 50.10",
-			contains: "It was stopped again", status: "stopping",
-		},
-		"above the burn limit": {
-			burnLimit: 1000, want: "Error: Burn rate would exceed max_burn_kop_h", status: "stopped",
+			after: []acctest.Rule{expensive}, want: []string{aboveLimit, "It was stopped again"}, status: "starting",
 		},
 		"above the cap, and not stopped": {
-			start: expensive, stop: rentaltest.Replies(402),
-			want: "Error: Instance ins_1 costs more than a limit allows: It costs 50.10", contains: "its stop failed",
-			status: "starting",
+			after: []acctest.Rule{expensive, isStop.Do(acctest.Refuse(402, "insufficient_funds"))},
+			want:  []string{aboveLimit, "its stop failed"}, status: "starting",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := func() *rentaltest.Service {
-				s := rentaltest.New(rental.Interruptible, rental.StatusStopped, rental.DesiredStopped)
-				s.On["start"], s.On["stop"], s.On["GET"] = test.start, test.stop, test.read
-				return s
+			t.Parallel()
+			env, tf, p := start(t, nil, acctest.WithoutQuirks("outbid-soon-after-start"))
+			timeouts := map[string]any{"update": "1h"}
+			config := configWithoutKey("a", "max_price_kop_h", int64(100_000), "on_outbid", test.onOutbid, "timeouts", timeouts)
+			config["desired_state"] = "stopped"
+			inst := tf.mustApply(nil, config)
+			if config["desired_state"] = "running"; test.slow {
+				timeouts["update"] = "2s"
+				tf = newProvider(t, env, map[string]any{"poll_interval": "50ms"})
 			}
-			rentaltest.Run(t, made, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
-				r := &instanceResource{}
-				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: test.burnLimit})
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if test.interrupt > 0 {
-					time.AfterFunc(test.interrupt, cancel)
+			p.Set(isStart.Do(acctest.After(func(r *http.Request) {
+				switch {
+				case test.becomes != "":
+					setStatus(t, env, inst.id(), test.becomes, "running")
+				case test.interrupt:
+					tf.interrupt()
+				default:
+					p.Set(test.after...)
 				}
-				timeout := time.Hour
-				if test.timeout > 0 {
-					timeout = test.timeout
-				}
-				raw, state := emptyState(t, r)
-				state.ID = types.StringValue(rentaltest.ID)
-				plan := state
-				plan.DesiredState, plan.OnOutbid = types.StringValue("running"), types.StringValue(test.onOutbid)
-				plan.MaxPriceKopH = types.Int64Value(2000)
-				expectChange(state, &plan)
-				resp := resource.UpdateResponse{State: raw}
-				r.converge(ctx, state, plan, nil, time.Time{}, timeout, &resp)
-				text := textOf(resp.Diagnostics)
-				expectPrefix(t, text, test.want)
-				if !strings.Contains(text, test.contains) {
-					t.Errorf("%q is not in:\n%s", test.contains, text)
-				}
-				var after model
-				if diags := resp.State.Get(t.Context(), &after); diags.HasError() {
-					t.Fatal(textOf(diags))
-				}
-				got, desired := after.Status.ValueString(), after.DesiredState
-				if got != string(test.status) || got == "starting" && !desired.IsNull() { // it keeps the one of the state
-					t.Errorf("the state has the status %q, want %q; desired state %s", got, test.status, desired)
-				}
-			})
+			})))
+			inst, diags := tf.apply(inst, config)
+			for i, text := range test.want {
+				test.want[i] = strings.ReplaceAll(text, "ID", inst.id())
+			}
+			expectDiags(t, "the update", diags, test.want...)
+			if status := inst.Text("status"); status != test.status {
+				t.Errorf("the state has the status %s", status)
+			}
 		})
 	}
 }
 
 // The error of a destruction describes why the instance may still exist.
 func TestDelete_Diagnostics(t *testing.T) {
+	t.Parallel()
+	accepts := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+		acctest.Respond(200, fmt.Sprintf(`{"id":%q,"status":"running"}`, path.Base(r.URL.Path)))(w, r, api)
+	}
 	for name, test := range map[string]struct {
-		destroy func(*rentaltest.Service) int
-		timeout string
-		cancel  time.Duration
-		want    string
+		destroy   acctest.Interceptor
+		interrupt bool
+		want      []string
 	}{
-		"a timeout after the request was accepted": {
-			rentaltest.Replies(http.StatusOK), "1m", 0,
-			"Error: Instance ins_1 is not destroyed yet: It took longer than 1m0s (timeouts.delete). The API accepted",
-		},
-		"no response": {rentaltest.Replies(http.StatusBadGateway), "1h", 0, "Error: Cannot destroy instance ins_1: DELETE /"},
-		"an interruption": {
-			rentaltest.Replies(http.StatusOK), "1h", time.Minute, "Error: Interrupted while instance ins_1 was changing",
-		},
-		"a refusal": {
-			rentaltest.Replies(http.StatusConflict), "1h", 0,
-			"Error: Instance ins_1 is not destroyed yet: It took longer than 1h0m0s (timeouts.delete). The API did not",
-		},
+		"timeout after the request was accepted": {accepts, false, []string{
+			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API accepted",
+		}},
+		"refusal": {acctest.Refuse(409, "conflict"), false, []string{
+			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API did not",
+		}},
+		"no response":  {acctest.Refuse(502, "internal"), false, []string{"ERROR: Cannot destroy instance", "DELETE /"}},
+		"interruption": {accepts, true, []string{"ERROR: Interrupted while instance"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newService := func() *rentaltest.Service {
-				s := rentaltest.New(rental.OnDemand, rental.StatusRunning, rental.DesiredRunning)
-				s.On["DELETE"] = test.destroy
-				return s
+			t.Parallel()
+			_, tf, p := start(t, map[string]any{"poll_interval": "50ms"})
+			inst := tf.mustApply(nil, configWithoutKey("a", "timeouts", map[string]any{"delete": "2s"}))
+			p.Set(isDelete.Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				if test.destroy(w, r, api); test.interrupt {
+					tf.interrupt()
+				}
+			}))
+			left, diags := tf.destroy(inst)
+			if expectDiags(t, "the destruction", diags, test.want...); left {
+				t.Error("it left the state")
 			}
-			rentaltest.Run(t, newService, func(t *testing.T, _ *rentaltest.Service, client *rental.Client) {
-				r := &instanceResource{}
-				r.Meta = newMeta(client, spending.Limits{RequireFunds: spending.FundsOff})
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if test.cancel > 0 {
-					time.AfterFunc(test.cancel, cancel)
-				}
-				raw, _ := emptyState(t, r)
-				diags := raw.SetAttribute(ctx, path.Root("id"), rentaltest.ID)
-				diags.Append(raw.SetAttribute(ctx, path.Root("timeouts").AtName("delete"), test.timeout)...)
-				if diags.HasError() {
-					t.Fatal(textOf(diags))
-				}
-				resp := resource.DeleteResponse{State: raw}
-				r.Delete(ctx, resource.DeleteRequest{State: raw}, &resp)
-				expectPrefix(t, textOf(resp.Diagnostics), test.want)
-			})
 		})
 	}
 }
