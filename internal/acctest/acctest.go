@@ -40,6 +40,13 @@ type Env struct {
 // Option changes the configuration of the simulator of an Env.
 type Option func(*simulator.Config)
 
+// Intercept puts rules that do not change in front of the simulator.
+func Intercept(rules ...simtest.Rule) Option {
+	p := new(simtest.Proxy)
+	p.Set(rules...)
+	return p.Option()
+}
+
 // Start starts a simulator for the test. At the end of the test, it checks that the provider left no API key behind,
 // and stops the simulator.
 func Start(t testing.TB, options ...Option) *Env {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // Secrets are the secrets in responses of the API, such as issued API keys, and those that a test adds. The zero value
@@ -21,9 +23,9 @@ var secretFields = regexp.MustCompile(`"(?:api_key|secret|device_code)":\s*"([^"
 
 // Intercept is an Interceptor that passes requests on and records the secrets in the responses.
 func (s *Secrets) Intercept(w http.ResponseWriter, r *http.Request, api http.Handler) {
-	response := Record(w, r, api)
+	response := simtest.Record(w, r, api)
 	s.Record(response.Body.Bytes())
-	Send(w, response)
+	simtest.Send(w, response)
 }
 
 // Record adds the secrets in the body of a response.

@@ -8,13 +8,14 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // A key of the environment is never sent to the address of the login, nor the key of the login to another address.
 func TestConnectAccount(t *testing.T) {
 	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
 	sent := "" // the key of the last request
-	env := acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(acctest.Before(func(r *http.Request) {
+	env := acctest.Start(t, acctest.Intercept(simtest.AnyRequest.Do(simtest.Before(func(r *http.Request) {
 		sent = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}))))
 	here, other := env.BaseURL, "https://other.example/api/v1"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
@@ -55,7 +56,7 @@ const catalog = `{"data":[
 // The exact output: names of the service are inert in the table, and data in the JSON.
 func TestGPUs_Formats(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
-	env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/gpus").Do(acctest.Respond(200, catalog))))
+	env := acctest.Start(t, acctest.Intercept(simtest.Request("GET", "/gpus").Do(simtest.Respond(200, catalog))))
 	t.Setenv("GPURENT_BASE_URL", env.BaseURL)
 	const warning = "Warning: The list lacks entries with invalid data: 1.\n"
 	table, stderr, code := run("gpus")
@@ -92,7 +93,7 @@ In a configuration: offer_query = { gpu = ["SLUG"] }
 func TestGPUs_ExitCodes(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_API_KEY", "")
-	env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/gpus").Do(acctest.Refuse(404, "not_found"))))
+	env := acctest.Start(t, acctest.Intercept(simtest.Request("GET", "/gpus").Do(simtest.Refuse(404, "not_found"))))
 	for _, test := range []struct {
 		address, arguments string
 		code               int

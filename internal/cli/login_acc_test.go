@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
@@ -19,7 +20,7 @@ import (
 // returns no slow_down.
 func fastPolling(c *simulator.Config) {
 	c.Step = 10 * time.Second
-	acctest.Intercept(acctest.Request("POST", "/auth/device").Do(acctest.SetField("interval", 1)))(c)
+	acctest.Intercept(simtest.Request("POST", "/auth/device").Do(simtest.SetField("interval", 1)))(c)
 }
 
 // promptLine matches the line with the code.
@@ -72,7 +73,7 @@ func TestAccLogin_planUsesLogin(t *testing.T) {
 // to another service. A second login revokes the key of the first, and logout that of the second.
 func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 	environmentKey := "gpr_" + strings.Repeat("ENVIenviEN", 4)
-	env := acctest.Start(t, fastPolling, acctest.Intercept(acctest.AnyRequest.Do(acctest.Before(func(r *http.Request) {
+	env := acctest.Start(t, fastPolling, acctest.Intercept(simtest.AnyRequest.Do(simtest.Before(func(r *http.Request) {
 		if strings.Contains(r.Header.Get("Authorization"), environmentKey) {
 			t.Errorf("%s %s has the key of the environment", r.Method, r.URL.Path)
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // breaker triggers a failure at one request of an apply.
@@ -77,7 +78,7 @@ func (b *breaker) triggers(r *http.Request) bool {
 
 func pathOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/api/v1") }
 
-// intercept is an acctest.Interceptor. The service processes a request even if the client is gone.
+// intercept is an simtest.Interceptor. The service processes a request even if the client is gone.
 func (b *breaker) intercept(w http.ResponseWriter, r *http.Request, api http.Handler) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -86,12 +87,12 @@ func (b *breaker) intercept(w http.ResponseWriter, r *http.Request, api http.Han
 	kept := r.WithContext(context.WithoutCancel(r.Context()))
 	kept.Body = io.NopCloser(bytes.NewReader(body))
 	if !b.triggers(r) {
-		acctest.Send(w, acctest.Record(w, kept, api))
+		simtest.Send(w, simtest.Record(w, kept, api))
 		return
 	}
 	var response *httptest.ResponseRecorder
 	if b.failure.after {
-		response = acctest.Record(w, kept, api)
+		response = simtest.Record(w, kept, api)
 	}
 	if b.failure.act != nil {
 		<-b.started
@@ -104,9 +105,9 @@ func (b *breaker) intercept(w http.ResponseWriter, r *http.Request, api http.Han
 	case b.failure.respond != nil:
 		b.failure.respond(w, kept, api)
 	case response == nil:
-		response = acctest.Record(w, kept, api)
+		response = simtest.Record(w, kept, api)
 		fallthrough
 	default:
-		acctest.Send(w, response)
+		simtest.Send(w, response)
 	}
 }

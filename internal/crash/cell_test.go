@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // commandTimeout is the time after which a command counts as hanging.
@@ -37,8 +38,8 @@ func newCell(t *testing.T, tb *table, b *breaker) *cell {
 	b.started = make(chan struct{})
 	c := &cell{T: t, table: tb, breaker: b}
 	// Each cell has exactly one failure. With these quirks, it would be unclear which failure lost something.
-	c.env = acctest.Start(t, acctest.Intercept(acctest.AnyRequest.Do(b.secrets.Intercept)),
-		acctest.Intercept(acctest.AnyRequest.Do(b.intercept)),
+	c.env = acctest.Start(t, acctest.Intercept(simtest.AnyRequest.Do(b.secrets.Intercept)),
+		acctest.Intercept(simtest.AnyRequest.Do(b.intercept)),
 		acctest.WithoutQuirks("status-after-work", "gateway-errors"))
 	// GOGC=400 saves a quarter of the CPU time.
 	c.workspace = c.env.Workspace(tb.config(), append(acctest.Traced(), "GOGC=400")...)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // failure is an event at a request, before or after the service has processed the request.
@@ -19,7 +20,7 @@ type failure struct {
 	act   func(*breaker, *http.Request) error
 	after bool
 	// respond responds in place of the service; nil for the response of the service.
-	respond acctest.Interceptor
+	respond simtest.Interceptor
 	// orphans is set if the client cannot know whether the API has created something. A created API key, SSH key or
 	// template, which have no idempotency key, can then be left over.
 	orphans bool
@@ -50,19 +51,19 @@ var interruptions = slices.Concat(
 
 // faults are errors of the service and the network; the apply continues.
 var faults = slices.Concat(
-	fault("500", acctest.Refuse(http.StatusInternalServerError, "internal")),
-	fault("503", acctest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")),
-	fault("502", acctest.Respond(http.StatusBadGateway, "<html><body>502 Bad Gateway</body></html>")),
+	fault("500", simtest.Refuse(http.StatusInternalServerError, "internal")),
+	fault("503", simtest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")),
+	fault("502", simtest.Respond(http.StatusBadGateway, "<html><body>502 Bad Gateway</body></html>")),
 	fault("dropped", cut),
 	[]failure{
 		{name: "429/before", anyCLI: true, respond: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			w.Header().Set("Retry-After", "1")
-			acctest.Refuse(http.StatusTooManyRequests, "rate_limited")(w, r, api)
+			simtest.Refuse(http.StatusTooManyRequests, "rate_limited")(w, r, api)
 		}},
 		// The API processes the request when the client has given up and has already sent the next one.
 		{
 			name: "late/before", anyCLI: true, orphans: true, maxOpenKeys: 1, act: waitForNextRequest,
-			respond: acctest.LoseResponse,
+			respond: simtest.LoseResponse,
 		},
 	},
 )
@@ -75,7 +76,7 @@ func twice(f failure) []failure {
 }
 
 // fault returns a response in place of that of the service.
-func fault(name string, respond acctest.Interceptor) []failure {
+func fault(name string, respond simtest.Interceptor) []failure {
 	both := twice(failure{name: name, respond: respond, anyCLI: true})
 	both[1].orphans, both[1].maxOpenKeys = true, 1
 	return both

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
 
 // env is a simulator in a bubble, and the market of a new process.
 type env struct {
-	*acctest.Bubble
+	*simtest.Bubble
 	t      *testing.T
 	market *market.Market
 	offers []rental.Offer // that are available at first, the cheapest one first
@@ -27,7 +27,7 @@ type env struct {
 // run runs a test with this many offers.
 func run(t *testing.T, offers int, test func(t *testing.T, e *env)) {
 	t.Helper()
-	acctest.InBubble(t, simulator.Config{}, func(t *testing.T, b *acctest.Bubble) {
+	simtest.InBubble(t, simulator.Config{}, func(t *testing.T, b *simtest.Bubble) {
 		b.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(100)), BalanceKop: new(int64(1e9))})
 		e := &env{Bubble: b, t: t, offers: b.Offers()[:offers]}
 		b.LimitOffers(offers)
@@ -82,12 +82,12 @@ func (e *env) request(offer int) rental.InstanceCreate {
 }
 
 // refuses matches requests to rent from offers.
-func refuses(offers ...rental.Offer) acctest.Match {
+func refuses(offers ...rental.Offer) simtest.Match {
 	var ids []string
 	for _, offer := range offers {
 		ids = append(ids, offer.ID)
 	}
-	return acctest.Creates(ids...)
+	return simtest.Creates(ids...)
 }
 
 // errorName is the type of an error without its package.
@@ -205,7 +205,7 @@ func TestRent_KeepsCountry(t *testing.T) {
 		run(t, 50, func(t *testing.T, e *env) {
 			home, _ := e.abroad()
 			if e.set(false, home[1]); status != 0 {
-				e.Proxy.Set(acctest.Creates().Do(acctest.Fail(status)))
+				e.Proxy.Set(simtest.Creates().Do(simtest.Fail(status)))
 			}
 			d := demand(2, 0)
 			d.SameCountry = true
@@ -224,9 +224,9 @@ func TestRent_KeepsCountry(t *testing.T) {
 
 // Offers that cannot be read are not the same as none. A wait for offers goes on.
 func TestRent_UnreadableOffers(t *testing.T) {
-	unreadable := acctest.RewriteItems(func(offer map[string]any) { offer["price"] = -1 })
+	unreadable := simtest.RewriteItems(func(offer map[string]any) { offer["price"] = -1 })
 	run(t, 2, func(t *testing.T, e *env) {
-		e.Proxy.Set(acctest.Request("GET", "/offers").Do(unreadable))
+		e.Proxy.Set(simtest.Request("GET", "/offers").Do(unreadable))
 		_, _, err := e.rent(t.Context(), demand(1, 0))
 		want := "2 offers that cannot be read. The first one (" + e.offers[0].ID + "): "
 		if errorName(err) != "OffersUnreadable" || !strings.Contains(err.Error(), want) {
@@ -260,7 +260,7 @@ func TestRent_FixedOffer(t *testing.T) {
 				price := e.offers[0].Price.OnDemandKopH
 				e.set(!test.taken, e.offers[0])
 				if e.limitBurn(price * test.limit / 100); test.read != 200 {
-					e.Proxy.Set(acctest.Request("GET", "/offers.*").Do(acctest.Fail(test.read)))
+					e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
 				}
 				d := market.Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
 				d.MaxPriceKopH = price * test.cap / 100
@@ -283,7 +283,7 @@ func TestDestroyed_EndsClaims(t *testing.T) {
 		run(t, 2, func(t *testing.T, e *env) {
 			e.set(false, e.offers[1])
 			if test.status != 0 {
-				e.Proxy.Set(acctest.Creates().Do(acctest.Fail(test.status)))
+				e.Proxy.Set(simtest.Creates().Do(simtest.Fail(test.status)))
 			}
 			if _, _, err := e.rent(t.Context(), demand(1, 0)); (err == nil) != (test.status == 0) {
 				t.Fatal(err)
@@ -306,10 +306,10 @@ func TestRent_EndsClaims(t *testing.T) {
 		time.Sleep(time.Hour)
 	}
 	refused := func(status int) func(e *env) {
-		return func(e *env) { e.Proxy.Set(acctest.Creates().Do(acctest.Fail(status))) }
+		return func(e *env) { e.Proxy.Set(simtest.Creates().Do(simtest.Fail(status))) }
 	}
 	gone := func(e *env) {
-		e.Proxy.Set(acctest.Creates().Do(acctest.Before(func(*http.Request) { e.set(false, e.offers[0]) })))
+		e.Proxy.Set(simtest.Creates().Do(simtest.Before(func(*http.Request) { e.set(false, e.offers[0]) })))
 	}
 	for name, test := range map[string]struct {
 		change  func(*env)

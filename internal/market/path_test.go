@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // From Create to Client.CreateInstance are five functions: Create itself and the four that this test finds. The diagram
@@ -28,7 +28,7 @@ func TestSearch_PathToTheRequest(t *testing.T) {
 		}
 	}
 	run(t, 1, func(t *testing.T, e *env) {
-		e.Proxy.Set(acctest.Creates().Do(acctest.Before(record)))
+		e.Proxy.Set(simtest.Creates().Do(simtest.Before(record)))
 		if _, err := e.market.Search(demand(1, 0)).Rent(t.Context(), order("")); err != nil {
 			t.Fatal(err)
 		}

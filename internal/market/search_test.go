@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -19,11 +19,11 @@ import (
 // meanwhile do not end a creation, however many they are.
 func TestRent_TriesTheNextOffer(t *testing.T) {
 	refused := func(n, status int) func(*env) {
-		return func(e *env) { e.Proxy.Set(refuses(e.offers[:n]...).Do(acctest.Fail(status))) }
+		return func(e *env) { e.Proxy.Set(refuses(e.offers[:n]...).Do(simtest.Fail(status))) }
 	}
 	taken := func(n int) func(*env) {
 		return func(e *env) {
-			e.Proxy.Set(acctest.Creates().Do(acctest.Before(func(*http.Request) { e.set(false, e.offers[:n]...) })))
+			e.Proxy.Set(simtest.Creates().Do(simtest.Before(func(*http.Request) { e.set(false, e.offers[:n]...) })))
 		}
 	}
 	limit := func(e *env) { e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(0))}) }
@@ -70,11 +70,11 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 // An offer that can no longer be rented as interruptible does not end a creation.
 func TestRent_NotInterruptible(t *testing.T) {
 	run(t, 2, func(t *testing.T, e *env) {
-		onDemand := acctest.Rewrite(func(offer map[string]any) {
+		onDemand := simtest.Rewrite(func(offer map[string]any) {
 			offer["price"].(map[string]any)["interruptible_kop_h"] = nil
 		})
 		e.Proxy.Set(
-			refuses(e.offers[0]).Do(acctest.Fail(409)), acctest.Request("GET", "/offers/"+e.offers[0].ID).Do(onDemand),
+			refuses(e.offers[0]).Do(simtest.Fail(409)), simtest.Request("GET", "/offers/"+e.offers[0].ID).Do(onDemand),
 		)
 		e.price(e.offers[0], 100)
 		e.price(e.offers[1], 200)
@@ -147,8 +147,8 @@ func TestWait_ContinuesAfterRefusals(t *testing.T) {
 		refused, taken, expensive := e.offers[0], e.offers[1], e.offers[2]
 		e.set(false, taken, expensive)
 		e.Proxy.Set(
-			refuses(refused).Do(acctest.Fail(409)),
-			refuses(taken).Do(acctest.Before(func(*http.Request) { e.set(false, taken) })),
+			refuses(refused).Do(simtest.Fail(409)),
+			refuses(taken).Do(simtest.Before(func(*http.Request) { e.set(false, taken) })),
 		)
 		d := demand(1, time.Hour)
 		d.MaxPriceKopH = expensive.Price.OnDemandKopH
@@ -174,7 +174,7 @@ func TestWait_RefusedOffers(t *testing.T) {
 	run(t, 2*market.MaxRefusals+1, func(t *testing.T, e *env) {
 		e.set(false, e.offers...)
 		last := len(e.offers) - 1
-		e.Proxy.Set(refuses(e.offers[:last]...).Do(acctest.Fail(409)))
+		e.Proxy.Set(refuses(e.offers[:last]...).Do(simtest.Fail(409)))
 		for i, offer := range e.offers {
 			e.AddOffer(offer.ID, time.Duration(5*i+5)*time.Minute)
 			time.AfterFunc(time.Duration(5*i+7)*time.Minute, func() { e.set(false, offer) })
@@ -189,7 +189,7 @@ func TestWait_RefusedOffers(t *testing.T) {
 // service does not.
 func TestWait_Ends(t *testing.T) {
 	fails := func(status int) func(*env) {
-		return func(e *env) { e.Proxy.Set(acctest.AnyRequest.Do(acctest.Fail(status))) }
+		return func(e *env) { e.Proxy.Set(simtest.AnyRequest.Do(simtest.Fail(status))) }
 	}
 	outage := func(e *env) {
 		fails(503)(e)

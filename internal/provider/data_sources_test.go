@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
@@ -33,7 +34,7 @@ func TestDataSources_EndlessLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pages atomic.Int64
-			env := acctest.Start(t, acctest.Intercept(acctest.Request("GET", "/(?:offers|transactions)").Do(
+			env := acctest.Start(t, acctest.Intercept(simtest.Request("GET", "/(?:offers|transactions)").Do(
 				func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 					page, kind := pages.Add(1), "usage"
 					if page%100 == 0 {
@@ -45,7 +46,7 @@ func TestDataSources_EndlessLists(t *testing.T) {
 						items = append(items, fmt.Sprintf(item, 200*page+i, kind))
 					}
 					list := fmt.Sprintf(`{"data":[%s],"next_cursor":"c%d"}`, strings.Join(items, ","), page)
-					acctest.Respond(http.StatusOK, list)(w, r, api)
+					simtest.Respond(http.StatusOK, list)(w, r, api)
 				})))
 			_, diags := run(t, env).Data(test.dataSource, test.config)
 			if len(diags) > 0 || pages.Load() != test.requests {
@@ -57,9 +58,9 @@ func TestDataSources_EndlessLists(t *testing.T) {
 
 // Entries that cannot be read are named beside an object that is not found, because it may be one of them.
 func TestDataSources_UnreadableEntries(t *testing.T) {
-	proxy := new(acctest.Proxy)
+	proxy := new(simtest.Proxy)
 	env := acctest.Start(t, proxy.Option())
-	proxy.Set(acctest.AnyRequest.Do(acctest.Respond(http.StatusOK,
+	proxy.Set(simtest.AnyRequest.Do(simtest.Respond(http.StatusOK,
 		`{"data":[{"id":"one","slug":"one","name":"one"},{"id":"two","slug":"two","name":5}],"next_cursor":null}`)))
 	defer proxy.Set()
 	const skipped, missing = "They were left out", "lists all of them"

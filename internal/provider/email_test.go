@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -17,7 +18,7 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			proxy := new(acctest.Proxy)
+			proxy := new(simtest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.AddSSHKey()
 			narrow := env.Arguments()
@@ -51,12 +52,12 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 				check("growth", env.Arguments(), created, with("size", int64(2)), want)
 				check("an empty fleet", env.Arguments(), none, with("size", int64(0)), "")
 			}
-			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Refuse(500, "internal")))
+			proxy.Set(simtest.Request("GET", "/me").Do(simtest.Refuse(500, "internal")))
 			unreadable := env.Arguments()
 			unreadable["max_retries"] = int64(0)
 			check("a replacement, unreadable", unreadable, created, with("template", "ubuntu"), "Cannot read the account")
 			check("a creation, unreadable", unreadable, none, with("name", "other"), "")
-			proxy.Set(acctest.Request("GET", "/me").Do(acctest.Rewrite(func(user map[string]any) {
+			proxy.Set(simtest.Request("GET", "/me").Do(simtest.Rewrite(func(user map[string]any) {
 				delete(user, "email_verified")
 			})))
 			check("the field is missing", env.Arguments(), created, with("template", "ubuntu"), "")

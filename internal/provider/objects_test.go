@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // leastItem has the required fields of every item of the API, and none that is optional.
@@ -18,10 +19,10 @@ const leastItem = `{"id":"anything","slug":"anything","name":"anything","prefix"
 // A computed object is never null, after an import too: an expression that refers to an attribute of a null object
 // fails every plan, and the destruction. The test reads the least that the API may return for every type with objects.
 func TestTypes_ComputedObjectsAreNeverNull(t *testing.T) {
-	one := acctest.Respond(http.StatusOK, leastItem)
+	one := simtest.Respond(http.StatusOK, leastItem)
 	env := acctest.Start(t, acctest.Intercept(
-		acctest.Request("GET", "/me").Do(one), acctest.Request("GET", "/[^/]+/.+").Do(one),
-		acctest.Request("GET", ".*").Do(acctest.Respond(http.StatusOK, `{"data":[`+leastItem+`],"next_cursor":null}`)),
+		simtest.Request("GET", "/me").Do(one), simtest.Request("GET", "/[^/]+/.+").Do(one),
+		simtest.Request("GET", ".*").Do(simtest.Respond(http.StatusOK, `{"data":[`+leastItem+`],"next_cursor":null}`)),
 	))
 	p := run(t, env)
 	checked := map[string]bool{}

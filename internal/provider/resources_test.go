@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
@@ -27,7 +28,7 @@ func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
 	for kind := range samples {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			proxy := new(acctest.Proxy)
+			proxy := new(simtest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			env.Advance(100 * 24 * time.Hour)
 			created := run(t, env).createSample(kind)
@@ -85,19 +86,19 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 	for kind := range samples {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			proxy := new(acctest.Proxy)
+			proxy := new(simtest.Proxy)
 			env := acctest.Start(t, proxy.Option())
 			tainted := run(t, env).createSample(kind)
 			tainted.Private = nil
 			env.Advance(time.Hour)
-			failsAfter := func(what string, response acctest.Interceptor, others ...acctest.Rule) acctest.Object {
+			failsAfter := func(what string, response simtest.Interceptor, others ...simtest.Rule) acctest.Object {
 				t.Helper()
 				p := run(t, env)
-				deletes := acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				deletes := simtest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 					response(w, r, api)
 					_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
 				})
-				proxy.Set(append([]acctest.Rule{deletes}, others...)...)
+				proxy.Set(append([]simtest.Rule{deletes}, others...)...)
 				after, diags := p.Destroy(tainted)
 				if after.State.IsNull() || len(diags) == 0 {
 					t.Errorf("%s: in the state: %t, %s", what, !after.State.IsNull(), texts(diags))
@@ -106,16 +107,16 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 				return after
 			}
 			if kind != "gpurent_fleet" { // it reads its members first
-				refuse := acctest.Refuse(403, "forbidden")
+				refuse := simtest.Refuse(403, "forbidden")
 				after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
 				after, diags := run(t, env).Destroy(after)
 				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
 					t.Errorf("the deletion of an object that was never found: %s", text)
 				}
 			}
-			response := acctest.Pass // accepted: it is being destroyed
+			response := simtest.Pass // accepted: it is being destroyed
 			if collections[kind] != "" {
-				response = acctest.Refuse(409, "conflict")
+				response = simtest.Refuse(409, "conflict")
 			}
 			after := failsAfter("a deletion that the API has accepted or refused", response)
 			after, diags := run(t, env).Destroy(after)
@@ -153,18 +154,18 @@ func TestDelete_TaintedObjectOfThisProcess(t *testing.T) {
 }
 
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
-func emptyAccount(id string) []acctest.Rule {
-	account := acctest.Respond(200, fmt.Sprintf(`{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id))
+func emptyAccount(id string) []simtest.Rule {
+	account := simtest.Respond(200, fmt.Sprintf(`{"id":%q,"name":"Other","created_at":"2026-01-01T00:00:00Z"}`, id))
 	switch id {
 	case "usr_same":
-		account = acctest.Pass
+		account = simtest.Pass
 	case "unreadable":
-		account = acctest.Refuse(401, "unauthorized")
+		account = simtest.Refuse(401, "unauthorized")
 	}
-	return []acctest.Rule{
-		acctest.Request("", "/me").Do(account),
-		acctest.Request("GET", "/[^/]+").Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)),
-		acctest.AnyRequest.Do(acctest.Refuse(404, "not_found")),
+	return []simtest.Rule{
+		simtest.Request("", "/me").Do(account),
+		simtest.Request("GET", "/[^/]+").Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)),
+		simtest.AnyRequest.Do(simtest.Refuse(404, "not_found")),
 	}
 }
 
@@ -202,12 +203,12 @@ func TestCollections_LostResponse(t *testing.T) {
 func TestCollections_UnreadableResponse(t *testing.T) {
 	for kind, list := range collections {
 		t.Run(kind, func(t *testing.T) {
-			breaks := acctest.Rewrite(func(body map[string]any) {
+			breaks := simtest.Rewrite(func(body map[string]any) {
 				for _, field := range []string{"name", "secret"} {
 					body[field] = []any{}
 				}
 			})
-			env := acctest.Start(t, acctest.Intercept(acctest.Request("POST", list).Do(breaks)))
+			env := acctest.Start(t, acctest.Intercept(simtest.Request("POST", list).Do(breaks)))
 			before := listed(env, list)
 			created, diags := run(t, env).Create(kind, samples[kind])
 			saved, want := !created.State.IsNull(), kind != "gpurent_api_key"
@@ -437,10 +438,10 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 
 // A key that has expired leaves the state, with a warning, even if the API still lists it.
 func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
-	proxy := new(acctest.Proxy)
+	proxy := new(simtest.Proxy)
 	env := acctest.Start(t, proxy.Option())
 	created := run(t, env).createSample("gpurent_api_key")
-	proxy.Set(acctest.Request("GET", "/api-keys").Do(acctest.RewriteItems(func(key map[string]any) {
+	proxy.Set(simtest.Request("GET", "/api-keys").Do(simtest.RewriteItems(func(key map[string]any) {
 		key["expires_at"] = "2020-02-01T00:00:00Z"
 	})))
 	p := run(t, env)

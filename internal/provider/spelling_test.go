@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // inPlace are the arguments that the API does not have.
@@ -26,7 +27,7 @@ func TestUnchangeable_OnlyTheConfigurationReplaces(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			var spelling atomic.Uint64
-			env := acctest.Start(t, acctest.Intercept(acctest.Request("", path).Do(respell(&spelling))))
+			env := acctest.Start(t, acctest.Intercept(simtest.Request("", path).Do(respell(&spelling))))
 			schema := run(t, env).ResourceSchemas[kind].Block.Attributes
 			for seed := range uint64(12) {
 				config := randomArguments(t, rand.New(rand.NewPCG(seed, 0)), kind, schema)
@@ -95,14 +96,14 @@ func checkReplaces(
 
 // respell returns an interceptor that changes the fields of the account's own objects. Each response has other
 // spellings, which depend on the seed.
-func respell(seed *atomic.Uint64) acctest.Interceptor {
+func respell(seed *atomic.Uint64) simtest.Interceptor {
 	return func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if r.Method == http.MethodDelete {
 			api.ServeHTTP(w, r)
 			return
 		}
 		random := rand.New(rand.NewPCG(seed.Add(1), 0))
-		acctest.RewriteItems(func(item map[string]any) {
+		simtest.RewriteItems(func(item map[string]any) {
 			for _, name := range slices.Sorted(maps.Keys(item)) {
 				if !slices.Contains([]string{"id", "slug", "owner", "secret"}, name) && item["owner"] != "catalog" {
 					respellField(random, item, name)
@@ -157,7 +158,7 @@ func respellField(random *rand.Rand, item map[string]any, name string) {
 func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
-		proxy := new(acctest.Proxy)
+		proxy := new(simtest.Proxy)
 		env := acctest.Start(t, proxy.Option())
 		config := maps.Clone(samples[kind])
 		maps.Copy(config, map[string]any{"template": "custom", "image": "ubuntu:24.04", "type": "interruptible"})
@@ -165,7 +166,7 @@ func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
 		if len(diags) > 0 {
 			t.Fatal(texts(diags))
 		}
-		proxy.Set(acctest.Request("GET", "/instances.*").Do(acctest.RewriteItems(func(item map[string]any) {
+		proxy.Set(simtest.Request("GET", "/instances.*").Do(simtest.RewriteItems(func(item map[string]any) {
 			item["template"] = map[string]any{"slug": "Custom", "name": "Custom image"}
 			item["disk_gb"], item["type"], item["image"] = 59, "spot", "Ubuntu 24.04"
 		})))

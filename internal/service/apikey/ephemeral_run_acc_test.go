@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -20,7 +21,7 @@ func TestAccEphemeralAPIKey_fewerScopesAndNoLeaks(t *testing.T) {
 	secrets := new(acctest.Secrets)
 	// After a lost response, another key replaces the lost one, and the test counts keys.
 	env := acctest.Start(t, acctest.WithoutQuirks("status-after-work"),
-		acctest.Intercept(acctest.AnyRequest.Do(secrets.Intercept)))
+		acctest.Intercept(simtest.AnyRequest.Do(secrets.Intercept)))
 	workspace := env.Workspace(env.Example(ephemeralExample), acctest.Traced()...)
 	output := workspace.Run("plan", "-no-color", "-out=saved.plan")
 	output += workspace.Run("show", "-json", "saved.plan")
@@ -75,10 +76,10 @@ ephemeral "gpurent_api_key" "job" {
 // not revoked at the end.
 func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	acctest.FirstCLIOnly(t)
-	proxy := new(acctest.Proxy)
-	proxy.Set(acctest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	proxy := new(simtest.Proxy)
+	proxy.Set(simtest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		w.Header().Set("Retry-After", "50")
-		acctest.Refuse(429, "rate_limited")(w, r, api)
+		simtest.Refuse(429, "rate_limited")(w, r, api)
 	}))
 	env := acctest.Start(t, proxy.Option())
 	workspace := env.Workspace(env.Provider()+job+useJobKey, acctest.Traced()...)

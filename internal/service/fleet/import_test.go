@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // editInstances changes the instances in all responses.
 func editInstances(change func(inst map[string]any)) acctest.Option {
-	return acctest.Intercept(acctest.Request("", "/instances.*").Do(acctest.RewriteItems(change)))
+	return acctest.Intercept(simtest.Request("", "/instances.*").Do(simtest.RewriteItems(change)))
 }
 
 var rolling = arguments{"update": "rolling"}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -224,7 +225,7 @@ func available(t *testing.T, env *acctest.Env, available bool, ids ...string) {
 // All or nothing: with capacity for 7 of 8, nothing is left. With wait_for_offer, the apply waits for the eighth.
 func TestCreate_AllOrNothing(t *testing.T) {
 	t.Parallel()
-	p := new(acctest.Proxy)
+	p := new(simtest.Proxy)
 	env := acctest.Start(t, p.Option())
 	s := newSession(t, env)
 	withheld := limitOffers(t, env, 7)
@@ -234,7 +235,7 @@ func TestCreate_AllOrNothing(t *testing.T) {
 		t.Errorf("the state is %s", s.fleet.State)
 	}
 	var lists atomic.Int64
-	p.Set(acctest.Request("GET", "/offers").Do(acctest.Before(func(*http.Request) {
+	p.Set(simtest.Request("GET", "/offers").Do(simtest.Before(func(*http.Request) {
 		if lists.Add(1) == 4 { // while the apply waits
 			available(t, env, true, withheld[0])
 		}
@@ -262,7 +263,7 @@ func TestCreate_MinReadyZero(t *testing.T) {
 // which keeps the members, and the next apply continues to wait.
 func TestCreate_NotReadyInTime(t *testing.T) {
 	t.Parallel()
-	p := new(acctest.Proxy)
+	p := new(simtest.Proxy)
 	env := acctest.Start(t, p.Option())
 	s := newSession(t, env)
 	waits := arguments{
@@ -281,7 +282,7 @@ func TestCreate_NotReadyInTime(t *testing.T) {
 		contains(t, messages, "slots 0, 1: the apply waits, because it was not ready last time",
 			"!Instances have the names of members")
 	}
-	p.Set(acctest.Request("GET", "/instances/.*/logs").Do(acctest.SetField("lines", []string{"READY"})))
+	p.Set(simtest.Request("GET", "/instances/.*/logs").Do(simtest.SetField("lines", []string{"READY"})))
 	s.apply(train(2, waits))
 	s.replaced(before)
 	s.unchanged(train(2, waits))

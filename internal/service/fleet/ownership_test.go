@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // A fleet, and an instance that is one of its members, are read beside the fleet: its plans and its destruction
@@ -200,8 +201,8 @@ func TestCreate_OnePrefixInTwoStates(t *testing.T) {
 
 // loseCreation processes a request and answers with something that does not come from the API.
 func loseCreation(w http.ResponseWriter, r *http.Request, api http.Handler) {
-	acctest.Record(w, r, api)
-	acctest.Respond(http.StatusForbidden, "<html>")(w, r, api)
+	simtest.Record(w, r, api)
+	simtest.Respond(http.StatusForbidden, "<html>")(w, r, api)
 }
 
 // The outcome of a create request is unknown. The state contains the slot, so that the next apply takes the server, and
@@ -209,7 +210,7 @@ func loseCreation(w http.ResponseWriter, r *http.Request, api http.Handler) {
 func TestCreate_UnknownOutcome(t *testing.T) {
 	t.Parallel()
 	second := func(r *http.Request) bool {
-		if !acctest.Request("POST", "/instances")(r) {
+		if !simtest.Request("POST", "/instances")(r) {
 			return false
 		}
 		body, err := io.ReadAll(r.Body)
@@ -219,8 +220,8 @@ func TestCreate_UnknownOutcome(t *testing.T) {
 	for _, minimum := range []int64{1, 2} {
 		t.Run(fmt.Sprint("min_ready=", minimum), func(t *testing.T) {
 			t.Parallel()
-			proxy := new(acctest.Proxy)
-			proxy.Set(acctest.Match(second).Do(loseCreation))
+			proxy := new(simtest.Proxy)
+			proxy.Set(simtest.Match(second).Do(loseCreation))
 			env := acctest.Start(t, proxy.Option())
 			s := newSession(t, env)
 			config := train(2, arguments{"min_ready": minimum})
@@ -249,8 +250,8 @@ func TestCreate_UnknownOutcome(t *testing.T) {
 // In another account, the keys of a slot with an unknown outcome prove nothing: the slot stays in the state.
 func TestApply_UnknownOutcomeInAnotherAccount(t *testing.T) {
 	t.Parallel()
-	proxy := new(acctest.Proxy)
-	proxy.Set(acctest.Request("POST", "/instances").Do(loseCreation))
+	proxy := new(simtest.Proxy)
+	proxy.Set(simtest.Request("POST", "/instances").Do(loseCreation))
 	env, other := acctest.Start(t, proxy.Option()), acctest.Start(t)
 	s := newSession(t, env)
 	one := train(1, arguments{"min_ready": int64(0)})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -83,17 +84,17 @@ func startsAndStops(env *acctest.Env) string {
 func TestActions(t *testing.T) {
 	t.Parallel()
 	const halted = "is now stopped"
-	type prepare = func(t *testing.T, env *acctest.Env, p *acctest.Proxy, id string)
+	type prepare = func(t *testing.T, env *acctest.Env, p *simtest.Proxy, id string)
 	status := func(status, desired string) prepare {
-		return func(t *testing.T, env *acctest.Env, _ *acctest.Proxy, id string) {
+		return func(t *testing.T, env *acctest.Env, _ *simtest.Proxy, id string) {
 			setStatus(t, env, id, status, desired)
 		}
 	}
-	intercepts := func(matches acctest.Match, with acctest.Interceptor) prepare {
-		return func(_ *testing.T, _ *acctest.Env, p *acctest.Proxy, _ string) { p.Set(matches.Do(with)) }
+	intercepts := func(matches simtest.Match, with simtest.Interceptor) prepare {
+		return func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) { p.Set(matches.Do(with)) }
 	}
 	requested := func(verbs ...string) prepare {
-		return func(_ *testing.T, env *acctest.Env, _ *acctest.Proxy, id string) {
+		return func(_ *testing.T, env *acctest.Env, _ *simtest.Proxy, id string) {
 			for _, verb := range verbs {
 				env.Post("instances/"+id+"/"+verb, "")
 				if verb == "stop" && len(verbs) > 1 {
@@ -102,10 +103,10 @@ func TestActions(t *testing.T) {
 			}
 		}
 	}
-	failsWhenStopped := func(t *testing.T, env *acctest.Env, p *acctest.Proxy, id string) {
-		p.Set(isStop.Do(acctest.After(func(*http.Request) { setStatus(t, env, id, "failed", "running") })))
+	failsWhenStopped := func(t *testing.T, env *acctest.Env, p *simtest.Proxy, id string) {
+		p.Set(isStop.Do(simtest.After(func(*http.Request) { setStatus(t, env, id, "failed", "running") })))
 	}
-	hangs := acctest.Before(func(r *http.Request) { <-r.Context().Done() })
+	hangs := simtest.Before(func(r *http.Request) { <-r.Context().Done() })
 	for name, test := range map[string]struct {
 		verb     string
 		prepare  prepare
@@ -134,11 +135,11 @@ func TestActions(t *testing.T) {
 			verb: "restart", prepare: failsWhenStopped, sent: "stop", errs: []string{"cannot be used", `"failed"`},
 		},
 		"restart, start refused": {
-			verb: "restart", prepare: intercepts(isStart, acctest.Refuse(409, "conflict")), sent: "stop start",
+			verb: "restart", prepare: intercepts(isStart, simtest.Refuse(409, "conflict")), sent: "stop start",
 			errs: []string{halted, "Run this action or gpurent_instance_start again", "Cannot start"},
 		},
 		"stop refused": {
-			verb: "stop", prepare: intercepts(isStop, acctest.Refuse(403, "forbidden")), sent: "stop",
+			verb: "stop", prepare: intercepts(isStop, simtest.Refuse(403, "forbidden")), sent: "stop",
 			errs: []string{"lacks the scope instances:write"},
 		},
 		"restart above the burn limit": {
@@ -193,7 +194,7 @@ func TestActions_Interrupted(t *testing.T) {
 			// Before a start, the burn rate is read. That is when the restart is interrupted while the instance is stopped.
 			env, tf, p := start(t, withSpending("max_burn_kop_h", int64(1e9)))
 			if test.at == "is stopped" {
-				p.Set(acctest.Request("GET", "/balance").Do(acctest.Before(func(r *http.Request) { <-r.Context().Done() })))
+				p.Set(simtest.Request("GET", "/balance").Do(simtest.Before(func(r *http.Request) { <-r.Context().Done() })))
 			}
 			arguments := map[string]any{"instance_id": createInstances(env, "a")[0]}
 			_, diags := tf.invoke(test.verb, arguments, test.at)
@@ -216,8 +217,8 @@ func TestActions_SanitizeStatus(t *testing.T) {
 	t.Parallel()
 	env, tf, p := start(t, map[string]any{"poll_interval": "100ms"})
 	const untrusted = "\x1b[31mrunning\nError: injected"
-	p.Set(isGet.Do(acctest.SetField("status", untrusted)), acctest.Request("GET", "/instances/.*/logs").Do(
-		acctest.SetField("lines", slices.Repeat([]string{untrusted}, 1000))))
+	p.Set(isGet.Do(simtest.SetField("status", untrusted)), simtest.Request("GET", "/instances/.*/logs").Do(
+		simtest.SetField("lines", slices.Repeat([]string{untrusted}, 1000))))
 	arguments := map[string]any{"instance_id": createInstances(env, "a")[0], "timeout": "2s"}
 	progress, diags := tf.invoke("start", arguments, "")
 	expectDiags(t, "the action", diags, "The end of its log:", "Error: injected")

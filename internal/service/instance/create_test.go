@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -22,9 +23,9 @@ import (
 func TestCreate_ResponseAboveCap(t *testing.T) {
 	t.Parallel()
 	const unavailable = "provider_unavailable"
-	expensive := []acctest.Rule{isCreate.Do(raisePrice), isGet.Do(raisePrice)}
+	expensive := []simtest.Rule{isCreate.Do(raisePrice), isGet.Do(raisePrice)}
 	for name, test := range map[string]struct {
-		rules   []acctest.Rule
+		rules   []simtest.Rule
 		earlier bool // an earlier run rented it with the same key
 		want    string
 		status  string // in the service
@@ -32,15 +33,15 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 		"new":            {expensive[:1], false, "The API accepted the request to destroy", "destroyed"},
 		"new, when read": {expensive[1:], false, "The API accepted the request to destroy", "destroyed"},
 		"perhaps earlier": {
-			append([]acctest.Rule{isCreate.Once().Do(acctest.LoseResponse)}, expensive...), false, "it was stopped", "stopped",
+			append([]simtest.Rule{isCreate.Once().Do(simtest.LoseResponse)}, expensive...), false, "it was stopped", "stopped",
 		},
 		"earlier": {expensive, true, "it was stopped", "stopped"},
 		"not to be destroyed": {
-			append([]acctest.Rule{isDelete.Do(acctest.Refuse(503, unavailable))}, expensive...), false,
+			append([]simtest.Rule{isDelete.Do(simtest.Refuse(503, unavailable))}, expensive...), false,
 			"It could not be removed", "running",
 		},
 		"not to be stopped": {
-			append([]acctest.Rule{isStop.Do(acctest.Refuse(503, unavailable))}, expensive...), true,
+			append([]simtest.Rule{isStop.Do(simtest.Refuse(503, unavailable))}, expensive...), true,
 			"It could not be removed", "running",
 		},
 	} {
@@ -76,13 +77,13 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 func TestCreate_UnexpectedResponse(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		response acctest.Interceptor
+		response simtest.Interceptor
 		want     string // of the error; none for success
 	}{
-		"another image":  {acctest.SetField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
-		"a smaller disk": {acctest.SetField("disk_gb", 20), "disk_gb is 20"},
-		"unreadable":     {acctest.SetField("status", 5), ""},
-		"everything optional is absent": {acctest.Rewrite(func(body map[string]any) {
+		"another image":  {simtest.SetField("image", "docker.io/library/debian:12"), "docker.io/library/debian:12"},
+		"a smaller disk": {simtest.SetField("disk_gb", 20), "disk_gb is 20"},
+		"unreadable":     {simtest.SetField("status", 5), ""},
+		"everything optional is absent": {simtest.Rewrite(func(body map[string]any) {
 			const optional = "name desired_state template image disk_gb country cost_so_far_kop ssh urls created_at " +
 				"started_at stop_reason"
 			for _, field := range strings.Fields(optional) {
@@ -120,7 +121,7 @@ func TestCreate_UnexpectedResponse(t *testing.T) {
 func TestCreate_ResponseWithoutID(t *testing.T) {
 	t.Parallel()
 	env, tf, p := start(t, nil)
-	p.Set(isCreate.Do(acctest.Rewrite(func(body map[string]any) { delete(body, "id") })))
+	p.Set(isCreate.Do(simtest.Rewrite(func(body map[string]any) { delete(body, "id") })))
 	_, diags := tf.apply(nil, configWithoutKey("a"))
 	expectDiags(t, "the apply", diags, "Cannot determine whether the instance was created")
 	expectCount(t, env, 1, 1)
@@ -141,13 +142,13 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 // more than the cap is not rented, or destroyed again.
 func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	t.Parallel()
-	unavailable := acctest.Refuse(503, "provider_unavailable")
+	unavailable := simtest.Refuse(503, "provider_unavailable")
 	rents := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		acctest.Record(w, r, api)
+		simtest.Record(w, r, api)
 		unavailable(w, r, api)
 	}
 	for name, test := range map[string]struct {
-		first           acctest.Interceptor // responds to the first request to rent; nil if the price rises before
+		first           simtest.Interceptor // responds to the first request to rent; nil if the price rises before
 		running, rented int
 		want            []string
 	}{
@@ -191,7 +192,7 @@ func TestCreate_EndsMeanwhile(t *testing.T) {
 		{"failed", "running", []string{"cannot be used", "next apply replaces", `status "failed"`, "end of its log"}},
 	} {
 		env, tf, p := start(t, nil)
-		p.Set(isGet.Once().Do(acctest.Before(func(r *http.Request) {
+		p.Set(isGet.Once().Do(simtest.Before(func(r *http.Request) {
 			setStatus(t, env, path.Base(r.URL.Path), test.status, test.desired)
 		})))
 		inst, diags := tf.apply(nil, configWithKey("a"))
@@ -298,7 +299,7 @@ func TestCreate_Interrupted(t *testing.T) {
 	t.Parallel()
 	boot := func(c *simulator.Config) { c.Boot = 5 * time.Minute }
 	env, tf, p := start(t, nil, boot, acctest.WithoutQuirks("all"), acctest.WithQuirks("busy-while-booting"))
-	p.Set(isCreate.Do(acctest.After(func(*http.Request) { tf.interrupt() })))
+	p.Set(isCreate.Do(simtest.After(func(*http.Request) { tf.interrupt() })))
 	inst, diags := tf.apply(nil, configWithoutKey("a"))
 	expectDiags(t, "the interrupted apply", diags, "Interrupted while instance", "It is rented and in the state")
 	if inst == nil || hasError(diags) {
@@ -323,7 +324,7 @@ func TestCreate_ReadyWhen(t *testing.T) {
 	if len(plan.Replaces) > 0 || !slices.Contains(plan.changes(), "status") {
 		t.Errorf("the next plan does not wait: %v", plan.changes())
 	}
-	p.Set(acctest.Request("GET", "/instances/.*/logs").Do(acctest.SetField("lines", []string{"epoch 1"})))
+	p.Set(simtest.Request("GET", "/instances/.*/logs").Do(simtest.SetField("lines", []string{"epoch 1"})))
 	inst = tf.mustApply(inst, config)
 	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
 		t.Errorf("the last plan changes %v", changes)

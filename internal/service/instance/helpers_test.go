@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -33,9 +34,9 @@ type changePlan struct {
 // start starts a simulator behind a proxy, and a provider that does not retry.
 func start(
 	t *testing.T, arguments map[string]any, options ...acctest.Option,
-) (*acctest.Env, *core, *acctest.Proxy) {
+) (*acctest.Env, *core, *simtest.Proxy) {
 	t.Helper()
-	p := new(acctest.Proxy)
+	p := new(simtest.Proxy)
 	env := acctest.Start(t, append(options, p.Option())...)
 	env.AddSSHKey()
 	return env, newProvider(t, env, arguments), p
@@ -239,18 +240,18 @@ func withSpending(arguments ...any) map[string]any {
 }
 
 var (
-	isCreate = acctest.Request("POST", "/instances")
-	isStart  = acctest.Request("POST", "/instances/[^/]+/start")
-	isStop   = acctest.Request("POST", "/instances/[^/]+/stop")
-	isGet    = acctest.Request("GET", "/instances/[^/]+")
-	isDelete = acctest.Request("DELETE", "/instances/[^/]+")
-	isList   = acctest.Request("GET", "/instances")
-	isOffers = acctest.Request("GET", "/offers")
-	isOffer  = acctest.Request("GET", "/offers/[^/]+")
+	isCreate = simtest.Request("POST", "/instances")
+	isStart  = simtest.Request("POST", "/instances/[^/]+/start")
+	isStop   = simtest.Request("POST", "/instances/[^/]+/stop")
+	isGet    = simtest.Request("GET", "/instances/[^/]+")
+	isDelete = simtest.Request("DELETE", "/instances/[^/]+")
+	isList   = simtest.Request("GET", "/instances")
+	isOffers = simtest.Request("GET", "/offers")
+	isOffer  = simtest.Request("GET", "/offers/[^/]+")
 )
 
 // raisePrice makes an instance cost 9,900.16 ₽ per hour.
-var raisePrice = acctest.Rewrite(func(body map[string]any) {
+var raisePrice = simtest.Rewrite(func(body map[string]any) {
 	body["price"].(map[string]any)["running_kop_h"] = 990_016
 })
 

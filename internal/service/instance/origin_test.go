@@ -3,7 +3,7 @@ package instance_test
 import (
 	"testing"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // An instance that is not found with another API key stays in the state if that key may not read its account. Neither a
@@ -19,8 +19,8 @@ func TestOrigin_OtherKeyOfANewInstance(t *testing.T) {
 	}
 	narrow := withKey(`"instances:read","instances:write"`)
 	wide := withKey(`"instances:read","instances:write","user:read"`)
-	notFound := acctest.Refuse(404, "not_found")
-	p.Set(isGet.Do(notFound), isDelete.Do(notFound), isList.Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)))
+	notFound := simtest.Refuse(404, "not_found")
+	p.Set(isGet.Do(notFound), isDelete.Do(notFound), isList.Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)))
 	destroys := func() int { return env.CountRequests("DELETE", "/instances") }
 	expectDiags(t, "the refresh", narrow.refresh(inst), "Cannot find instance "+inst.id(), "lacks the scope user:read")
 	left, diags := narrow.destroy(inst)

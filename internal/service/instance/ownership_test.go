@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // A new resource takes an instance that was rented under its key before only if it is young. An older one stays as it
@@ -180,7 +181,7 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	first := tf.mustApply(nil, configWithKey("a"))
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh of the first", tf.refresh(first))
-	p.Set(isCreate.Do(acctest.Rewrite(func(body map[string]any) {
+	p.Set(isCreate.Do(simtest.Rewrite(func(body map[string]any) {
 		env.Delete("instances/" + body["id"].(string))
 		body["id"] = first.id()
 	})))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -23,23 +24,23 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	inst := tf.mustApply(nil, configWithKey("a"))
 	env.Advance(2 * time.Minute) // the API may not find a new one by its id
 	for name, test := range map[string]struct {
-		response         acctest.Interceptor
+		response         simtest.Interceptor
 		removed, wantErr bool
 	}{
-		"not_found":                     {response: acctest.Refuse(404, "not_found"), removed: true},
-		"status destroying":             {response: acctest.SetField("status", "destroying"), removed: true},
-		"status destroyed":              {response: acctest.SetField("status", "destroyed"), removed: true},
-		"desired_state destroyed":       {response: acctest.SetField("desired_state", "destroyed"), removed: true},
-		"status failed":                 {response: acctest.SetField("status", "failed")},
-		"unknown status":                {response: acctest.SetField("status", "hibernating")},
-		"404 of a proxy":                {response: acctest.Respond(404, html), wantErr: true},
-		"404 with another code":         {response: acctest.Refuse(404, "conflict"), wantErr: true},
-		"not_found with another status": {response: acctest.Refuse(410, "not_found"), wantErr: true},
+		"not_found":                     {response: simtest.Refuse(404, "not_found"), removed: true},
+		"status destroying":             {response: simtest.SetField("status", "destroying"), removed: true},
+		"status destroyed":              {response: simtest.SetField("status", "destroyed"), removed: true},
+		"desired_state destroyed":       {response: simtest.SetField("desired_state", "destroyed"), removed: true},
+		"status failed":                 {response: simtest.SetField("status", "failed")},
+		"unknown status":                {response: simtest.SetField("status", "hibernating")},
+		"404 of a proxy":                {response: simtest.Respond(404, html), wantErr: true},
+		"404 with another code":         {response: simtest.Refuse(404, "conflict"), wantErr: true},
+		"not_found with another status": {response: simtest.Refuse(410, "not_found"), wantErr: true},
 		"another server, destroyed": {
-			response: acctest.Respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
+			response: simtest.Respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
 		},
-		"no server": {response: acctest.Respond(200, `{}`), wantErr: true},
-		"forbidden": {response: acctest.Refuse(403, "forbidden"), wantErr: true},
+		"no server": {response: simtest.Respond(200, `{}`), wantErr: true},
+		"forbidden": {response: simtest.Refuse(403, "forbidden"), wantErr: true},
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 				if listed {
 					expectDiags(t, "the refresh", run.refresh(&before)) // the next one uses a listing
 				}
-				p.Set(isList.Do(acctest.Respond(200, `{"data":[],"next_cursor":null}`)), isGet.Do(test.response))
+				p.Set(isList.Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)), isGet.Do(test.response))
 				diags := run.refresh(&before)
 				p.Set()
 				if removed := before.State.IsNull(); removed != test.removed || hasError(diags) != test.wantErr {
@@ -67,9 +68,9 @@ func TestPlan_NormalizedName(t *testing.T) {
 			body["name"] = " " + strings.ToLower(name)
 		}
 	}
-	omit := acctest.Rewrite(func(body map[string]any) { delete(body, "name") })
-	reads := []acctest.Rule{isGet.Do(acctest.Rewrite(lower)), isList.Do(acctest.RewriteItems(lower))}
-	for name, rules := range map[string][]acctest.Rule{
+	omit := simtest.Rewrite(func(body map[string]any) { delete(body, "name") })
+	reads := []simtest.Rule{isGet.Do(simtest.Rewrite(lower)), isList.Do(simtest.RewriteItems(lower))}
+	for name, rules := range map[string][]simtest.Rule{
 		"only in reads": reads, "omitted in the first response": append(reads, isCreate.Do(omit)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +126,7 @@ func TestPlan_SpellingOfHardware(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, tf, p := start(t, nil)
-			p.Set(isGet.Do(acctest.Rewrite(change)), isList.Do(acctest.RewriteItems(change)))
+			p.Set(isGet.Do(simtest.Rewrite(change)), isList.Do(simtest.RewriteItems(change)))
 			query := func(reliability float64, countries ...any) map[string]any {
 				return map[string]any{
 					"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_vram_gb": 24.0, "country": countries,

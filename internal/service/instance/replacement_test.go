@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -11,36 +12,36 @@ import (
 // argument, too (-replace).
 func TestReplacement_FailsAtPlan(t *testing.T) {
 	t.Parallel()
-	patchOffers := func(patch simulator.OfferPatch) func(t *testing.T, env *acctest.Env, p *acctest.Proxy, own string) {
-		return func(t *testing.T, env *acctest.Env, _ *acctest.Proxy, _ string) {
+	patchOffers := func(patch simulator.OfferPatch) func(t *testing.T, env *acctest.Env, p *simtest.Proxy, own string) {
+		return func(t *testing.T, env *acctest.Env, _ *simtest.Proxy, _ string) {
 			for _, offer := range env.Offers("limit=200") {
 				must(t, env.SetOffer(offer.ID, patch))
 			}
 		}
 	}
-	noMoney := func(t *testing.T, env *acctest.Env, _ *acctest.Proxy, _ string) {
+	noMoney := func(t *testing.T, env *acctest.Env, _ *simtest.Proxy, _ string) {
 		must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))}))
 	}
-	noOwnOffer := func(_ *testing.T, _ *acctest.Env, p *acctest.Proxy, _ string) {
-		p.Set(isOffer.Do(acctest.Refuse(404, "not_found")))
+	noOwnOffer := func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) {
+		p.Set(isOffer.Do(simtest.Refuse(404, "not_found")))
 	}
 	// The listing can still contain the offer of the instance.
-	onlyOwnOffer := func(_ *testing.T, env *acctest.Env, p *acctest.Proxy, own string) {
+	onlyOwnOffer := func(_ *testing.T, env *acctest.Env, p *simtest.Proxy, own string) {
 		offer := acctest.Fetch[map[string]any](env, "offers/"+own)
 		offer["available"] = true
-		p.Set(isOffers.Do(acctest.Rewrite(func(body map[string]any) { body["data"] = []any{offer} })))
+		p.Set(isOffers.Do(simtest.Rewrite(func(body map[string]any) { body["data"] = []any{offer} })))
 	}
-	unreadable := func(_ *testing.T, _ *acctest.Env, p *acctest.Proxy, _ string) {
-		p.Set(acctest.Request("GET", "/templates").Do(acctest.Refuse(500, "internal")))
+	unreadable := func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) {
+		p.Set(simtest.Request("GET", "/templates").Do(simtest.Refuse(500, "internal")))
 	}
-	unverified := func(t *testing.T, env *acctest.Env, _ *acctest.Proxy, _ string) {
+	unverified := func(t *testing.T, env *acctest.Env, _ *simtest.Proxy, _ string) {
 		must(t, env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}))
 	}
 	const otherDisk, cannot = int64(61), "ERROR: Cannot replace"
 	burn := withSpending("max_burn_kop_h", int64(10_000))
 	eightGPUs := map[string]any{"num_gpus": []any{int64(8)}}
 	for name, test := range map[string]struct {
-		before   func(t *testing.T, env *acctest.Env, p *acctest.Proxy, own string)
+		before   func(t *testing.T, env *acctest.Env, p *simtest.Proxy, own string)
 		byID     bool  // with offer_id, which stays the same
 		change   []any // none for -replace
 		spending map[string]any

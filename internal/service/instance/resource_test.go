@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // interrupt interrupts the provider.
@@ -23,15 +24,15 @@ func (tf *core) interrupt() {
 // state has the actual status.
 func TestUpdate_Diagnostics(t *testing.T) {
 	t.Parallel()
-	isRead := acctest.Request("GET", "/instances.*")
-	noSSH := isRead.Do(acctest.RewriteItems(func(item map[string]any) { item["ssh"] = nil }))
-	expensive := isRead.Do(acctest.RewriteItems(func(item map[string]any) {
+	isRead := simtest.Request("GET", "/instances.*")
+	noSSH := isRead.Do(simtest.RewriteItems(func(item map[string]any) { item["ssh"] = nil }))
+	expensive := isRead.Do(simtest.RewriteItems(func(item map[string]any) {
 		item["price"].(map[string]any)["running_kop_h"] = 990_016
 	}))
 	const notReady, aboveLimit = "ERROR: Instance ID is not in its desired state", "costs more than a limit allows"
 	for name, test := range map[string]struct {
 		becomes   string         // the status after a start; none for the usual one
-		after     []acctest.Rule // a start
+		after     []simtest.Rule // a start
 		interrupt bool           // at the start
 		onOutbid  any
 		slow      bool     // the polls, for an update that ends with its timeout
@@ -42,14 +43,14 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			becomes: "starting", slow: true, want: []string{notReady, `Last seen: status "starting"`}, status: "starting",
 		},
 		"timeout without SSH": {
-			after: []acctest.Rule{noSSH}, slow: true, want: []string{notReady, "It has no SSH address."}, status: "running",
+			after: []simtest.Rule{noSSH}, slow: true, want: []string{notReady, "It has no SSH address."}, status: "running",
 		},
 		"SSH that never comes": {
-			after: []acctest.Rule{noSSH}, want: []string{"WARNING: Instance ID has no SSH address"}, status: "running",
+			after: []simtest.Rule{noSSH}, want: []string{"WARNING: Instance ID has no SSH address"}, status: "running",
 		},
 		"interruption": {interrupt: true, want: []string{"ERROR: Interrupted while instance ID"}, status: "starting"},
 		"destroyed": {
-			after: []acctest.Rule{isRead.Do(acctest.Refuse(404, "not_found"))}, want: []string{"Instance ID no longer exists"},
+			after: []simtest.Rule{isRead.Do(simtest.Refuse(404, "not_found"))}, want: []string{"Instance ID no longer exists"},
 			status: "stopped",
 		},
 		"outbid, restart": {
@@ -60,10 +61,10 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"outbid, keep": {becomes: "outbid", onOutbid: "keep", status: "outbid"},
 		"above the cap": {
-			after: []acctest.Rule{expensive}, want: []string{aboveLimit, "It was stopped again"}, status: "starting",
+			after: []simtest.Rule{expensive}, want: []string{aboveLimit, "It was stopped again"}, status: "starting",
 		},
 		"above the cap, and not stopped": {
-			after: []acctest.Rule{expensive, isStop.Do(acctest.Refuse(402, "insufficient_funds"))},
+			after: []simtest.Rule{expensive, isStop.Do(simtest.Refuse(402, "insufficient_funds"))},
 			want:  []string{aboveLimit, "its stop failed"}, status: "starting",
 		},
 	} {
@@ -78,7 +79,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 				timeouts["update"] = "2s"
 				tf = newProvider(t, env, map[string]any{"poll_interval": "50ms"})
 			}
-			p.Set(isStart.Do(acctest.After(func(r *http.Request) {
+			p.Set(isStart.Do(simtest.After(func(r *http.Request) {
 				switch {
 				case test.becomes != "":
 					setStatus(t, env, inst.id(), test.becomes, "running")
@@ -104,20 +105,20 @@ func TestUpdate_Diagnostics(t *testing.T) {
 func TestDelete_Diagnostics(t *testing.T) {
 	t.Parallel()
 	accepts := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-		acctest.Respond(200, fmt.Sprintf(`{"id":%q,"status":"running"}`, path.Base(r.URL.Path)))(w, r, api)
+		simtest.Respond(200, fmt.Sprintf(`{"id":%q,"status":"running"}`, path.Base(r.URL.Path)))(w, r, api)
 	}
 	for name, test := range map[string]struct {
-		destroy   acctest.Interceptor
+		destroy   simtest.Interceptor
 		interrupt bool
 		want      []string
 	}{
 		"timeout after the request was accepted": {accepts, false, []string{
 			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API accepted",
 		}},
-		"refusal": {acctest.Refuse(409, "conflict"), false, []string{
+		"refusal": {simtest.Refuse(409, "conflict"), false, []string{
 			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API did not",
 		}},
-		"no response":  {acctest.Refuse(502, "internal"), false, []string{"ERROR: Cannot destroy instance", "DELETE /"}},
+		"no response":  {simtest.Refuse(502, "internal"), false, []string{"ERROR: Cannot destroy instance", "DELETE /"}},
 		"interruption": {accepts, true, []string{"ERROR: Interrupted while instance"}},
 	} {
 		t.Run(name, func(t *testing.T) {

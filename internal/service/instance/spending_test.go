@@ -7,18 +7,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
 // A limit that cannot be compared fails the plan, and prevents rentals at apply. The default check warns.
 func TestSpending_UnreadableAccount(t *testing.T) {
 	t.Parallel()
-	isBalance := acctest.Request("GET", "/balance")
-	forbidden, internal := acctest.Refuse(403, "forbidden"), acctest.Refuse(500, "internal")
+	isBalance := simtest.Request("GET", "/balance")
+	forbidden, internal := simtest.Refuse(403, "forbidden"), simtest.Refuse(500, "internal")
 	burn := withSpending("max_burn_kop_h", int64(1e12))
 	const unchecked, unpriced = "ERROR: Cannot check the spending limits", "ERROR: Cannot determine the price"
 	const noOffers = "ERROR: Cannot read offers"
 	for name, test := range map[string]struct {
-		rule            acctest.Rule
+		rule            simtest.Rule
 		spending        map[string]any
 		atPlan, atApply []string
 	}{
@@ -35,7 +36,7 @@ func TestSpending_UnreadableAccount(t *testing.T) {
 		"balance, off":          {isBalance.Do(internal), withSpending("require_funds", "off"), nil, nil},
 		"instances, burn limit": {isList.Do(internal), burn, []string{unchecked}, []string{unchecked}},
 		"an endless list": {
-			isList.Do(acctest.Respond(200, `{"data":[],"next_cursor":"c"}`)), burn, []string{unchecked, "does not end"},
+			isList.Do(simtest.Respond(200, `{"data":[],"next_cursor":"c"}`)), burn, []string{unchecked, "does not end"},
 			[]string{unchecked},
 		},
 		"offers, burn limit":     {isOffers.Do(internal), burn, []string{unpriced}, []string{noOffers}},
