@@ -27,7 +27,6 @@ require (
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0
 	golang.org/x/tools v0.51.0
-	pgregory.net/rapid v1.3.0
 )
 
 require (
