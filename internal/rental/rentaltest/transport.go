@@ -22,7 +22,7 @@
 //
 // Tests run in a synctest bubble ([Run], or synctest.Test with [Client]), so that waits of hours take no time.
 // What needs the whole service, such as offers that others rent, prices that rise or the balance, is tested with the
-// simulator instead, which acctest runs in a bubble, too.
+// simulator instead, which simtest runs in a bubble.
 package rentaltest
 
 import (
