@@ -67,8 +67,21 @@ func build(t testing.TB) string {
 // process takes more than half of the CPU time of a plan. make demo runs with TLS.
 const NoPluginTLS = "TF_DISABLE_PLUGIN_TLS"
 
-// Workspace is a folder with a configuration in which a CLI runs with the provider binary. Tests use it for signals,
-// logs and files.
+// Workspace is a folder with a configuration in which a real CLI runs with the provider as a separate process, against
+// the simulator of an Env. It is for what only the CLI does: the state file, saved plans, queries, generated
+// configurations, actions, signals and logs.
+//
+//	env := acctest.Start(t)
+//	w := env.Workspace(env.Provider() + `resource "gpurent_ssh_key" "me" { ... }`)
+//	w.Run("apply", "-auto-approve")                   // must succeed; Try may fail
+//	keys := acctest.SavedIn[attributes](w, "gpurent_ssh_key")
+//	w.Configure(other)                                // a changed configuration
+//	run := w.Start(ctx, "apply", "-auto-approve")     // Kill…, Interrupt, Terminate, Wait
+//
+// Without a need for files and processes, resource.ParallelTest with Factories and Env.Config runs steps with checks of
+// plan and state, in which the provider is part of the test's process. TestAccSSHKey_createImportReplace is an example
+// of it. The tests are named TestAcc…, and "make testacc" runs them. FirstCLIOnly is for tests for which the CLI makes no
+// difference.
 type Workspace struct {
 	t      testing.TB
 	cli    string
