@@ -1,5 +1,5 @@
 // Package acctest starts a simulator for a test and runs the provider against it: through the plugin protocol
-// ([Configured]), in the steps of the framework's acceptance tests ([Factories]), or as a process of a CLI ([Workspace]).
+// ([Configured]), in the steps of terraform-plugin-testing ([Factories]), or as a process of a CLI ([Workspace]).
 //
 // The clock of the simulator moves only with requests, so polling clients make progress without waiting for wall time.
 // Every request and response is checked against the API contract.

@@ -80,8 +80,8 @@ const NoPluginTLS = "TF_DISABLE_PLUGIN_TLS"
 //
 // Without a need for files and processes, resource.ParallelTest with Factories and Env.Config runs steps with checks of
 // plan and state, in which the provider is part of the test's process. TestAccSSHKey_createImportReplace is an example
-// of it. The tests are named TestAcc…, and "make testacc" runs them. FirstCLIOnly is for tests for which the CLI makes no
-// difference.
+// of it. The tests are named TestAcc…, and "make testacc" runs them. FirstCLIOnly is for tests for which the CLI makes
+// no difference.
 type Workspace struct {
 	t      testing.TB
 	cli    string

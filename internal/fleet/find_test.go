@@ -567,7 +567,7 @@ func TestApply_FindsNormalizedNames(t *testing.T) {
 	})
 }
 
-// The next creation takes all servers of a killed one with a chosen seed, also if it is smaller: a later growth would
+// The next creation takes all servers of a killed one with a chosen seed, even if it is smaller: a later growth would
 // rent them again.
 func TestApply_ChosenFleetRecovers(t *testing.T) {
 	for _, size := range []int{3, 6} {

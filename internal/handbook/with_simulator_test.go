@@ -23,7 +23,7 @@ echo '{"base_url":"http://127.0.0.1:1/api/v1","control_url":"c","api_key":"k"}'
 exit 5
 `
 
-// The script runs a command with a simulator and stops the simulator, also if it is killed. It prints the log if the
+// The script runs a command with a simulator and stops the simulator, even if it is killed. It prints the log if the
 // command fails, and the reason if the simulator did not start or crashes, even if the command succeeds.
 func TestWithSimulator(t *testing.T) {
 	needs(t, "sh")

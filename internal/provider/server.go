@@ -159,9 +159,10 @@ func (p *Plugin) InvokeAction(
 // stopTimeout limits the time that StopProvider waits for cancelled actions.
 const stopTimeout = 10 * time.Second
 
-// StopProvider cancels all calls and waits for the actions among them. It cancels calls that arrive after it, too, which
-// the framework would not: the CLI sends a call that it has announced just before the interruption. plugin-go drops the events of an action as soon
-// as StopProvider has returned, including the final one with its error, and Terraform would report a success.
+// StopProvider cancels all calls, and those that arrive after it, which the framework would not: the CLI sends a call
+// that it announced just before the interruption. It waits for the actions, because plugin-go drops the events of an
+// action as soon as StopProvider has returned, including the final one with its error, and Terraform would report a
+// success.
 func (p *Plugin) StopProvider(
 	ctx context.Context, req *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
