@@ -63,8 +63,8 @@ func TestPlan_OwnKeyWarns(t *testing.T) {
 	}
 }
 
-// The plan at apply equals the first plan, even if the rotation becomes due between them and the process has read the time
-// of the service. The next plan rotates the key, and so does an unknown rotate_before_days.
+// The plan at apply equals the first plan, even if the rotation becomes due between them and the process has read the
+// time of the service. The next plan rotates the key, and so does an unknown rotate_before_days.
 func TestPlan_RotationDueBetweenPlanAndApply(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)

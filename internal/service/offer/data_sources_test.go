@@ -20,7 +20,7 @@ func contains(t *testing.T, p acctest.Plugin, dataSource string, arguments map[s
 	}
 }
 
-// An offer that is not available can be read, and has the price that it has now. The read of an offer that is gone fails.
+// An offer that is not available can be read, and has its present price. The read of an offer that is gone fails.
 func TestOffer_Unavailable(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t)
