@@ -11,5 +11,5 @@ data "gpurent_offers" "spot" {
 }
 
 output "spot" {
-  value = [for o in data.gpurent_offers.spot.offers : "${o.gpu.count} x ${o.gpu.name} in ${o.country}: ${o.price.interruptible_kop_h / 100} rubles an hour"]
+  value = [for o in data.gpurent_offers.spot.offers : "${o.gpu.count} x ${o.gpu.name} (${coalesce(o.country, "?")}): ${o.price.interruptible_kop_h / 100} rubles an hour"]
 }
