@@ -44,7 +44,7 @@ func TestAccOfferDataSources(t *testing.T) {
 					"rubles_per_h": knownvalue.Float64Exact(float64(cheapest.Price.OnDemandKopH) / 100),
 				})),
 				statecheck.ExpectKnownOutputValue("spot", knownvalue.ListPartial(map[int]knownvalue.Check{
-					0: knownvalue.StringRegexp(regexp.MustCompile(`^\d x .+ in (DE|NL): [0-9.]+ rubles an hour$`)),
+					0: knownvalue.StringRegexp(regexp.MustCompile(`^\d x .+ \((DE|NL|\?)\): [0-9.]+ rubles an hour$`)),
 				})),
 				found(tfjsonpath.New("ids").AtSliceIndex(0), knownvalue.StringExact(cheapest.ID)),
 				found(first.AtMapKey("price").AtMapKey("on_demand_kop_h"), knownvalue.Int64Exact(cheapest.Price.OnDemandKopH)),
