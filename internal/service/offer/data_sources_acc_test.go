@@ -15,7 +15,8 @@ import (
 
 // The examples, and a query with several filters.
 func TestAccOfferDataSources(t *testing.T) {
-	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers"))
+	// The outputs of the example would change with the countries that an API omits now and then.
+	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers", "optional-fields-absent"))
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	first := tfjsonpath.New("offers").AtSliceIndex(0)
 	found := func(path tfjsonpath.Path, value knownvalue.Check) statecheck.StateCheck {
