@@ -166,29 +166,19 @@ func TestLogin_Cancelled(t *testing.T) {
 	}
 }
 
+// TestLogin_Cancelled has a new key that cannot be revoked.
 func TestLogin_RevokesUnsavedKey(t *testing.T) {
-	for name, test := range map[string]struct {
-		revoke response // to the revocation of the new key
-		want   []string // in the error
-	}{
-		"revoked": {noContent, []string{"cannot save the key", "was revoked"}},
-		"not revoked": {raw(500, ""),
-			[]string{"cannot save the key", "key_new", "did not confirm", "gpurent_api_key"}},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			var f *fakeLogin
-			f = newFakeLogin(t, after(func() { f.blockFile(t) }, approved))
-			f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-			f.replace = true
-			f.onRevoke(test.revoke)
-			err := f.run(t.Context(), t)
-			wantContains(t, "the error", fmt.Sprint(err), test.want...)
-			revoked := slices.Compact(f.revoked) // with repetitions
-			if f.savedKey(t) != oldKey || !slices.Equal(revoked, []string{"key_new by gpr_NEWK"}) {
-				t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.revoked)
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var f *fakeLogin
+		f = newFakeLogin(t, after(func() { f.blockFile(t) }, approved))
+		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
+		f.replace = true
+		err := f.run(t.Context(), t)
+		wantContains(t, "the error", fmt.Sprint(err), "cannot save the key", "was revoked")
+		if f.savedKey(t) != oldKey || !slices.Equal(f.revoked, []string{"key_new by gpr_NEWK"}) {
+			t.Errorf("revoked %s, want only the new key; the old one stays in the file", f.revoked)
+		}
+	})
 }
 
 // A login requests no key if the file is unusable, and saves no unusable key.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -116,18 +115,6 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-func TestLogout_WarnsAboutEnvironment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t)
-		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-		t.Setenv("GPURENT_API_KEY", newKey)
-		if err := f.logout(t.Context(), f.screen); err != nil {
-			t.Error(err)
-		}
-		wantContains(t, "stderr", f.stderr.String(), "GPURENT_API_KEY is set")
-	})
-}
-
 // findTarget uses the order of the provider, and does not repeat an invalid address.
 func TestFindTarget(t *testing.T) {
 	const file, flagged = "https://file.example/api/v1", "https://flag.example/api/v1"
@@ -152,7 +139,7 @@ func TestFindTarget(t *testing.T) {
 			useTempHome(t)
 			t.Setenv("GPURENT_BASE_URL", test.env)
 			if test.current != "" {
-				writeCredentials(t, test.current)
+				writeCredentials(t, test.current, address)
 			}
 			got, err := findTarget(test.flag)
 			if got.baseURL != test.want || (err == nil) != (test.want != "") {
@@ -177,8 +164,8 @@ func useTempHome(t *testing.T) {
 	t.Setenv("GPURENT_API_KEY", "")
 }
 
-// writeCredentials writes a credentials file with a login, and current as the address of the current login.
-func writeCredentials(t *testing.T, current string) {
+// writeCredentials writes a credentials file with a login to an address, and the address of the current login.
+func writeCredentials(t *testing.T, current, address string) {
 	t.Helper()
 	path, err := credentials.Path()
 	if err != nil {
