@@ -71,9 +71,6 @@ func TestLogout(t *testing.T) {
 		fails  []string                                        // parts of the error
 	}{
 		"revoked": {key: key, revoke: noContent, prints: "credentials.json: the key was revoked.\n"},
-		"a key that the service never had": {key: key, revoke: apiError(401, "unauthorized"),
-			prints: "credentials.json: the service does not accept the key.\n"},
-		"entry without a key": {revoke: noContent, prints: "credentials.json: there was no key.\n"},
 		"not revoked": {key: key, revoke: forbidden, left: oldKey,
 			fails: []string{"did not confirm that the key key_old is revoked", "Run logout again", "gpurent_api_key"}},
 		"without id": {key: credentials.Credential{APIKey: oldKey}, left: oldKey,

@@ -180,6 +180,10 @@ func TestNewReport_HighestPrice(t *testing.T) {
 		"a policy of a fleet": {
 			update("gpurent_fleet", fleet+","+two, fleet+`, "on_outbid": "keep", `+two), "gpurent_fleet.x update 10000 10000",
 		},
+		"create and forget": {
+			changeOf(instance, "x", `"actions": ["create", "forget"], "before": {`+runs+`}, "after": {`+limited+`}`),
+			"gpurent_instance.x replace_and_forget 4800 <=13800+disk",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := reportOf(t, test.change)
