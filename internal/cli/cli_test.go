@@ -58,10 +58,7 @@ func TestCommands_NamesTheNearest(t *testing.T) {
 	}
 }
 
-var (
-	documented = regexp.MustCompile(`\nDocumentation: https://github\.com/gpurent/\S+?/blob/main/(\S+)\n$`)
-	notInSlug  = regexp.MustCompile("[^a-z0-9 -]")
-)
+var documented = regexp.MustCompile(`\nDocumentation: https://github\.com/gpurent/\S+?/blob/main/(\S+)\n$`)
 
 // Each help has an example and the address of a page of the repository.
 func TestCommands_HelpHasExampleAndPage(t *testing.T) {
@@ -82,12 +79,8 @@ func TestCommands_HelpHasExampleAndPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := anchor == ""
-		for line := range strings.Lines(string(content)) {
-			heading := notInSlug.ReplaceAllString(strings.ToLower(strings.Trim(line, "# \n")), "")
-			found = found || strings.HasPrefix(line, "#") && strings.ReplaceAll(heading, " ", "-") == anchor
-		}
-		if !found {
+		heading := "(?mi)^#+ " + strings.ReplaceAll(anchor, "-", "[^a-z0-9\n]+") + "[^a-z0-9\n]*$"
+		if anchor != "" && !regexp.MustCompile(heading).Match(content) {
 			t.Errorf("%s has no heading %s", file, anchor)
 		}
 	}
