@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The commands read files as PowerShell writes them. The error for an input that is not JSON names what it is, and which
-// command prints the JSON.
+// The commands read files as PowerShell writes them. The error for an input that is not JSON names what it is, and
+// which command prints the JSON.
 func TestWithInput(t *testing.T) {
 	const plan = `{"a":"я"}`
 	for content, want := range map[string]string{

@@ -52,7 +52,7 @@ func TestSimulator_State(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
 	first, client := startSimulator(t, "--state", file, "--clock", "manual", "--seed", "7")
 	for _, address := range []string{first.BaseURL + "/openapi.json", first.ControlURL + "/health", first.ConsoleURL} {
-		resp, err := http.Get(address) //nolint:noctx // the process of the test answers
+		resp, err := http.Get(address)
 		if err != nil {
 			t.Fatal(err)
 		}
