@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 )
 
@@ -38,13 +37,7 @@ func TestConnectAccount(t *testing.T) {
 			t.Setenv("GPURENT_BASE_URL", test.env)
 			t.Setenv("GPURENT_API_KEY", test.key)
 			if test.login != "" {
-				path, err := credentials.Path()
-				if err == nil {
-					_, err = credentials.Save(t.Context(), path, test.login, credentials.Credential{APIKey: oldKey})
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				writeCredentials(t, test.login, test.login)
 			}
 			client, err := connectAccount()
 			if (err != nil) != (test.fails != "") || !strings.Contains(fmt.Sprint(err), test.fails) {

@@ -51,7 +51,7 @@ func TestAccLogin_planUsesLogin(t *testing.T) {
 	if stdout, stderr, code := u.login(env, "--base-url", env.BaseURL).wait(); code != 0 || stderr != "" {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	key := u.key()
+	key := u.key(env.BaseURL)
 	printed := workspace.Run("plan", "-no-color")
 
 	if stdout, stderr, code := u.run("logout"); code != 0 || stderr != "" {
@@ -85,12 +85,13 @@ func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 		if code != 0 || !strings.Contains(stderr, "Warning: GPURENT_API_KEY is set") || strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
-		keys = append(keys, u.key())
+		keys = append(keys, u.key(env.BaseURL))
 		if err := env.Left("api-keys", 2); err != nil {
 			t.Errorf("want the key of the account and the key of the last login: %v", err)
 		}
 	}
-	if stdout, stderr, code := u.run("logout"); code != 0 || u.key() != "" {
+	if stdout, stderr, code := u.run("logout"); code != 0 || u.key(env.BaseURL) != "" ||
+		!strings.HasPrefix(stderr, "Warning: GPURENT_API_KEY is set") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if err := env.OnlyKeyLeft(); err != nil {

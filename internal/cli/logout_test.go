@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
@@ -72,9 +71,6 @@ func TestLogout(t *testing.T) {
 		fails  []string                                        // parts of the error
 	}{
 		"revoked": {key: key, revoke: noContent, prints: "credentials.json: the key was revoked.\n"},
-		"a key that the service never had": {key: key, revoke: apiError(401, "unauthorized"),
-			prints: "credentials.json: the service does not accept the key.\n"},
-		"entry without a key": {revoke: noContent, prints: "credentials.json: there was no key.\n"},
 		"not revoked": {key: key, revoke: forbidden, left: oldKey,
 			fails: []string{"did not confirm that the key key_old is revoked", "Run logout again", "gpurent_api_key"}},
 		"without id": {key: credentials.Credential{APIKey: oldKey}, left: oldKey,
@@ -116,18 +112,6 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-func TestLogout_WarnsAboutEnvironment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeLogin(t)
-		f.saveCredential(t, credentials.Credential{APIKey: oldKey, KeyID: "key_old"})
-		t.Setenv("GPURENT_API_KEY", newKey)
-		if err := f.logout(t.Context(), f.screen); err != nil {
-			t.Error(err)
-		}
-		wantContains(t, "stderr", f.stderr.String(), "GPURENT_API_KEY is set")
-	})
-}
-
 // findTarget uses the order of the provider, and does not repeat an invalid address.
 func TestFindTarget(t *testing.T) {
 	const file, flagged = "https://file.example/api/v1", "https://flag.example/api/v1"
@@ -152,7 +136,7 @@ func TestFindTarget(t *testing.T) {
 			useTempHome(t)
 			t.Setenv("GPURENT_BASE_URL", test.env)
 			if test.current != "" {
-				writeCredentials(t, test.current)
+				writeCredentials(t, test.current, address)
 			}
 			got, err := findTarget(test.flag)
 			if got.baseURL != test.want || (err == nil) != (test.want != "") {
@@ -177,8 +161,8 @@ func useTempHome(t *testing.T) {
 	t.Setenv("GPURENT_API_KEY", "")
 }
 
-// writeCredentials writes a credentials file with a login, and current as the address of the current login.
-func writeCredentials(t *testing.T, current string) {
+// writeCredentials writes a credentials file with a login to an address, and the address of the current login.
+func writeCredentials(t *testing.T, current, address string) {
 	t.Helper()
 	path, err := credentials.Path()
 	if err != nil {

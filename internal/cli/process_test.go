@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
+	"github.com/gpurent/terraform-provider-gpurent/internal/credentials"
 	"github.com/gpurent/terraform-provider-gpurent/internal/testenv"
 )
 
@@ -57,25 +57,14 @@ func newUser(t *testing.T, env ...string) *user {
 	return &user{t: t, home: t.TempDir(), env: env}
 }
 
-// key returns a key in the credentials file; empty if there is none.
-func (u *user) key() string {
+// key returns the key of a login; empty without one.
+func (u *user) key(baseURL string) string {
 	u.t.Helper()
-	content, err := os.ReadFile(filepath.Join(testenv.ConfigDir(u.home), "gpurent", "credentials.json"))
+	file, err := credentials.Load(filepath.Join(testenv.ConfigDir(u.home), "gpurent", "credentials.json"))
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	var file struct {
-		Credentials map[string]struct {
-			Key string `json:"api_key"`
-		}
-	}
-	if err := json.Unmarshal(content, &file); err != nil {
-		u.t.Fatal(err)
-	}
-	for _, entry := range file.Credentials {
-		return entry.Key
-	}
-	return ""
+	return file.Key(baseURL)
 }
 
 // process is a command that runs.

@@ -32,7 +32,6 @@ resource "gpurent_fleet" "train" {
 // The CLI generates a configuration for the import blocks of servers that a state has lost, also of one with a hostile
 // name, and plans no change with it.
 func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
-	t.Parallel()
 	// A price that moves shows as a change of the instance. A bid that is outbid needs on_outbid.
 	env := acctest.Start(t, acctest.WithoutQuirks("outbid-soon-after-start", "strange-neighbours"))
 	w := env.Workspace(env.Provider() + unmanagedConfig)
@@ -41,7 +40,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 	rent(env, hostileName)
 	env.Advance(time.Minute)
 	kept := writeFile(t, w.Run("show", "-json"))
-	config, stderr, code := listUnmanaged(t, env, env.APIKey, "", kept, "--format=import")
+	config, stderr, code := listUnmanaged(t, env, env.APIKey, kept, "--format=import")
 	if code != 3 || stderr != "" || strings.Count(config, "import {") != 3 {
 		t.Errorf("exit %d, %s%s", code, config, stderr)
 	}
@@ -51,7 +50,7 @@ func TestAccUnmanaged_importPlansNoChanges(t *testing.T) {
 		t.Errorf("%s\n%s", config, plan)
 	}
 	other.Run("apply", "-auto-approve", "-no-color")
-	stdout, stderr, code := listUnmanaged(t, env, env.APIKey, "", kept, writeFile(t, other.Run("show", "-json")))
+	stdout, stderr, code := listUnmanaged(t, env, env.APIKey, kept, writeFile(t, other.Run("show", "-json")))
 	if code != 0 || stderr != "" {
 		t.Errorf("exit %d with both states: %s%s", code, stdout, stderr)
 	}

@@ -164,6 +164,9 @@ func afterOf(s cost.Server) string {
 	if s.KopH != nil && s.DiskExcluded {
 		text += "+disk"
 	}
+	if s.Basis == cost.Offer && s.Uncapped {
+		text += " uncapped"
+	}
 	return text
 }
 

@@ -1,4 +1,4 @@
-package cost
+package cost_test
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -56,76 +57,53 @@ func TestNewReportWithPrices(t *testing.T) {
 	// price is what a server from the n-th offer costs with 60 GB.
 	price := func(n int) int64 { return offers[n].Price.OnDemandKopH + offers[n].DiskKopH(50) }
 	const query = `{"gpu": ["rtx_4090"], "num_gpus": [1]}`
-	const server60 = `"type": "on_demand", "disk_gb": 60, "max_price_kop_h": 9000, "offer_query": ` + query
-	create := func(name, kind, after string) string {
-		return `{"address": "` + name + `", "mode": "managed", "type": "` + kind + `", "change": {"actions": ["create"],
-			"before": null, "after": {` + after + `}, "after_unknown": {}}}`
+	const server60 = `"type": "on_demand", "disk_gb": 60`
+	const queried = server60 + `, "max_price_kop_h": 9000, "offer_query": ` + query
+	create := func(kind, name, after string) string {
+		return changeOf(kind, name, `"actions": ["create"], "before": null, "after": {`+after+`}, "after_unknown": {}`)
 	}
-	plan := func(changes ...string) Plan {
-		text := `{"format_version": "1.2", "resource_changes": [` + strings.Join(changes, ",") + `]}`
-		plan, err := Read(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return plan
-	}
-	report, err := NewReportWithPrices(t.Context(), client, plan(
-		create("a", typeInstance, server60),
-		create("fleet", typeFleet, `"size": 2, "type": "on_demand", "disk_gb": 60, "offer_queries": [`+query+`]`),
-		create("named", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "`+offers[5].ID+`"`),
-		create("gone", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_id": "off_none", "max_price_kop_h": 700`),
-		create("above", typeInstance, `"type": "on_demand", "disk_gb": 60, "max_price_kop_h": 2,
-			"offer_id": "`+offers[6].ID+`"`),
-		create("none", typeInstance, strings.Replace(server60, "9000", "1", 1)),
-		create("fallback", typeInstance, `"type": "on_demand", "disk_gb": 60, "offer_query": {"gpu": ["none"]},
-			"fallback_queries": [`+query+`]`),
-		strings.Replace(create("unknown", typeInstance, server60), `"after_unknown": {`,
+	report, err := cost.NewReportWithPrices(t.Context(), client, planOf(t,
+		create(instance, "a", queried),
+		create("gpurent_fleet", "train", server60+`, "size": 2, "offer_queries": [`+query+`]`),
+		create(instance, "named", server60+`, "offer_id": "`+offers[5].ID+`"`),
+		create(instance, "gone", server60+`, "offer_id": "off_none", "max_price_kop_h": 700`),
+		create(instance, "above", server60+`, "max_price_kop_h": 2, "offer_id": "`+offers[6].ID+`"`),
+		create(instance, "none", strings.Replace(queried, "9000", "1", 1)),
+		create(instance, "fallback", server60+`, "offer_query": {"gpu": ["none"]}, "fallback_queries": [`+query+`]`),
+		strings.Replace(create(instance, "unknown", queried), `"after_unknown": {`,
 			`"after_unknown": {"offer_query": {"gpu": [true]}`, 1),
 	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]struct {
-		kopH     int64
-		basis    Basis
-		disk     bool
-		uncapped bool
-	}{
-		"a":        {price(0), Offer, false, false},
-		"fleet":    {price(1) + price(2), Offer, false, true},
-		"named":    {price(5), Offer, false, true},
-		"gone":     {700, Cap, true, false},
-		"above":    {2, Cap, true, false},
-		"none":     {1, Cap, true, false},
-		"fallback": {price(3), Offer, false, true},
-		"unknown":  {9000, Cap, true, false},
+	want := []string{
+		"gpurent_fleet.train create 0 now " + fmt.Sprint(price(1)+price(2)) + " uncapped",
+		"gpurent_instance.a create 0 now " + fmt.Sprint(price(0)),
+		"gpurent_instance.above create 0 <=2+disk",
+		"gpurent_instance.fallback create 0 now " + fmt.Sprint(price(3)) + " uncapped",
+		"gpurent_instance.gone create 0 <=700+disk",
+		"gpurent_instance.named create 0 now " + fmt.Sprint(price(5)) + " uncapped",
+		"gpurent_instance.none create 0 <=1+disk",
+		"gpurent_instance.unknown create 0 <=9000+disk",
 	}
-	var sum int64
+	var got []string
 	for _, s := range report.Servers {
-		w := want[s.Address]
-		sum += w.kopH
-		if s.KopH == nil || *s.KopH != w.kopH || s.Basis != w.basis || s.DiskExcluded != w.disk ||
-			s.Uncapped != w.uncapped {
-			t.Errorf("%s: %+v, want %+v", s.Address, s.Price, w)
-		}
+		got = append(got, lineOf(s))
 	}
-	if table := report.Table(); !strings.Contains(table, "now "+formatRubles(price(0))) ||
-		!strings.Contains(table, "No offer now for 1 of 1") || report.Totals.AfterKopH != sum {
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if table := report.Table(); !strings.Contains(table, "No offer now for 1 of 1") {
 		t.Errorf("the table is\n%s", table)
 	}
 }
 
 // anyOffer returns a plan that creates servers from any offer.
-func anyOffer(t *testing.T, servers int) Plan {
+func anyOffer(t *testing.T, servers int) cost.Plan {
 	t.Helper()
-	change := `{"address": "x", "type": "gpurent_instance", "change": {"actions": ["create"],
-		"after": {"type": "on_demand", "disk_gb": 10, "offer_query": {}}}}`
-	plan, err := Read(strings.NewReader(`{"format_version": "1.2", "resource_changes": [` +
-		strings.Repeat(change+",", servers-1) + change + `]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	change := creation(instance, `"type": "on_demand", "disk_gb": 10, "offer_query": {}`)
+	return planOf(t, slices.Repeat([]string{change}, servers)...)
 }
 
 // Servers with equal queries share lists of offers.
@@ -146,7 +124,7 @@ func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 	})
 	const servers = 520
 	synctest.Test(t, func(t *testing.T) {
-		report, err := NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, servers))
+		report, err := cost.NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, servers))
 		if err != nil || report.Totals.AfterKopH != servers*100 || lists > 3 {
 			t.Errorf("%d lists, %+v, %v", lists, report.Totals, err)
 		}
@@ -157,7 +135,7 @@ func TestNewReportWithPrices_ReadsFewLists(t *testing.T) {
 func TestNewReportWithPrices_Fails(t *testing.T) {
 	api := new(rentaltest.Transport)
 	api.Script("GET /offers", rentaltest.Fail(http.StatusNotFound))
-	if report, err := NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, 1)); err == nil {
+	if report, err := cost.NewReportWithPrices(t.Context(), rentaltest.Client(t, api), anyOffer(t, 1)); err == nil {
 		t.Errorf("%+v", report)
 	}
 }

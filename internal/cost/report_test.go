@@ -126,9 +126,6 @@ func TestNewReport_HighestPrice(t *testing.T) {
 	const cheap = `{"id": "ins_2", "status": "running", "running_kop_h": 500}`
 	two := `"instances": {"0": ` + running + `, "1": ` + cheap + `}`
 	fleet := `"name": "x", "size": 2, "max_price_kop_h": 900, "template": "a", ` + limitedFleet
-	resized := func(size string) string {
-		return update("gpurent_fleet", fleet+","+two, strings.Replace(fleet, `"size": 2`, size, 1))
-	}
 	unknown := func(name string) string {
 		return strings.Replace(update("gpurent_fleet", fleet+","+members, fleet), `"after_unknown": {}`,
 			`"after_unknown": {"`+name+`": true}`, 1)
@@ -139,10 +136,6 @@ func TestNewReport_HighestPrice(t *testing.T) {
 		"an unknown template": {unknown("template"), "gpurent_fleet.x update 9500 <=10400+disk"},
 		"members that it does not list": {
 			strings.Replace(unknown("instances"), members, two, 1), "gpurent_fleet.x update 10000 <=10400+disk",
-		},
-		"the member in the highest slot is destroyed": {
-			resized(`"size": 1`),
-			"gpurent_fleet.x update 10000 9500",
 		},
 		"a price above all prices": {
 			creation("gpurent_fleet", `"size": 5000, "max_price_kop_h": 1000000000, `+limitedFleet),

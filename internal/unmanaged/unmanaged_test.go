@@ -17,16 +17,19 @@ import (
 // now is the time of the fake service.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// read matches the requests for one instance.
+const read = "GET /instances/*"
+
 // account returns a service with the pages of the list of instances, and the instances by id. Others are not found.
 func account(pages []string, byID ...string) *rentaltest.Transport {
 	api := new(rentaltest.Transport)
-	api.Script("GET /instances/*", rentaltest.Fail(http.StatusNotFound))
+	api.Script(read, rentaltest.Fail(http.StatusNotFound))
 	for _, inst := range byID {
-		var read struct{ ID string }
-		if err := json.Unmarshal([]byte(inst), &read); err != nil {
+		var found struct{ ID string }
+		if err := json.Unmarshal([]byte(inst), &found); err != nil {
 			panic(err)
 		}
-		api.Script("GET /instances/"+read.ID, respond(inst))
+		api.Script("GET /instances/"+found.ID, respond(inst))
 	}
 	list := make([]rentaltest.Response, len(pages))
 	for i, page := range pages {
@@ -69,15 +72,6 @@ func find(t *testing.T, api *rentaltest.Transport, managed ...string) (unmanaged
 	return unmanaged.Find(t.Context(), rentaltest.Client(t, api), states)
 }
 
-// reads returns the ids of the instances that were read one by one.
-func reads(api *rentaltest.Transport) []string {
-	sent := api.Sent("GET /instances/*")
-	for i := range sent {
-		sent[i] = strings.TrimPrefix(sent[i], "GET /instances/")
-	}
-	return sent
-}
-
 func ids(report unmanaged.Report) (all []string) {
 	for _, s := range report.Servers {
 		all = append(all, s.ID)
@@ -98,8 +92,8 @@ func TestFind_Statuses(t *testing.T) {
 	api := account([]string{strings.Join(entries, ",")}, entries...)
 	report, err := find(t, api)
 	want := []string{"creating", "starting", "running", "stopping", "hibernating", "outbid", "stopped", "failed"}
-	if got := ids(report); err != nil || !slices.Equal(got, want) || len(reads(api)) != len(want) {
-		t.Errorf("%q, %v; want %q; reads %q", got, err, want, reads(api))
+	if got := ids(report); err != nil || !slices.Equal(got, want) || len(api.Sent(read)) != len(want) {
+		t.Errorf("%q, %v; want %q; reads %q", got, err, want, api.Sent(read))
 	}
 	if burn := report.BurnKopH().Int64(); burn != 1000+999+998+997+993+7+7 {
 		t.Errorf("%d kopecks per hour", burn)
@@ -114,8 +108,8 @@ func TestFind_LeavesOutManagedServers(t *testing.T) {
 	if got := ids(report); err != nil || !slices.Equal(got, []string{"b", "a"}) || report.Managed != 1 {
 		t.Errorf("%q, %d managed, %v; want the oldest first", got, report.Managed, err)
 	}
-	if read := reads(api); slices.Contains(read, "m") || len(read) != 2 {
-		t.Errorf("reads %q", read)
+	if sent := api.Sent(read); slices.Contains(sent, "GET /instances/m") || len(sent) != 2 {
+		t.Errorf("reads %q", sent)
 	}
 	if age := report.Servers[1].Age.Round(time.Minute); age != 150*time.Minute {
 		t.Errorf("age %s, want that by the clock of the API", age)
@@ -187,7 +181,7 @@ func TestFind_UnreadableServer(t *testing.T) {
 		t.Errorf("%q %+v, %v", ids(report), report, err)
 	}
 	api = account(list)
-	if report, err := find(t, api, "x", "y"); err != nil || report.Managed != 2 || len(reads(api)) > 0 {
+	if report, err := find(t, api, "x", "y"); err != nil || report.Managed != 2 || len(api.Sent(read)) > 0 {
 		t.Errorf("unreadable servers that a state contains: %+v, %v", report, err)
 	}
 }
@@ -201,7 +195,8 @@ func TestFind_FewRequests(t *testing.T) {
 	page := strings.Join(entries, ",") + "," + bare("nameless")
 	api := account([]string{page}, append(entries, entry("nameless", 100))...)
 	report, err := find(t, api)
-	if read := reads(api); err != nil || len(report.Servers) != 151 || len(read) != 101 || read[100] != "nameless" {
-		t.Errorf("%d servers, %d reads, %v", len(report.Servers), len(read), err)
+	sent := api.Sent(read)
+	if err != nil || len(report.Servers) != 151 || len(sent) != 101 || sent[100] != "GET /instances/nameless" {
+		t.Errorf("%d servers, reads %q, %v", len(report.Servers), sent, err)
 	}
 }

@@ -264,10 +264,13 @@ func TestCreate_MinReadyZero(t *testing.T) {
 func TestCreate_NotReadyInTime(t *testing.T) {
 	t.Parallel()
 	p := new(simtest.Proxy)
+	p.Set(simtest.Request("GET", "/instances/.*/logs").Do(simtest.Before(func(*http.Request) {
+		time.Sleep(time.Second) // a wait costs little CPU, so that its time can be ample for the rentals
+	})))
 	env := acctest.Start(t, p.Option())
 	s := newSession(t, env)
 	waits := arguments{
-		"ready_when": arguments{"log_pattern": "^READY$"}, "timeouts": arguments{"create": "5s"}, "allocation": "all",
+		"ready_when": arguments{"log_pattern": "^READY$"}, "timeouts": arguments{"create": "10s"}, "allocation": "all",
 	}
 	contains(t, s.apply(train(2, waits)), "Error: ", "destroyed the members that it had created (2)")
 	if left(t, env, 0); !s.fleet.State.IsNull() {

@@ -52,16 +52,6 @@ run "apply" {
   }
 }
 
-# What a plan changes has no known ids.
-run "plan_without_changes" {
-  command = plan
-
-  assert {
-    condition     = length(toset(output.ids)) == 2
-    error_message = "The ids are ${jsonencode(output.ids)}."
-  }
-}
-
 run "larger" {
   variables {
     size = 3
@@ -70,26 +60,6 @@ run "larger" {
   assert {
     condition     = gpurent_fleet.train.ready == 3 && toset(output.generations) == toset([1])
     error_message = "The ids are ${jsonencode(output.ids)}."
-  }
-}
-
-run "smaller" {
-  variables {
-    size = 1
-  }
-
-  assert {
-    condition     = keys(gpurent_fleet.train.instances) == tolist(["0"]) && toset(output.generations) == toset([1])
-    error_message = "The ids are ${jsonencode(output.ids)}."
-  }
-}
-
-run "plan_other_name" {
-  command = plan
-
-  variables {
-    name = "serve"
-    size = 3
   }
 }
 
@@ -134,7 +104,7 @@ func TestAccFleet_terraformTest(t *testing.T) {
 	limits := fmt.Sprintf("spending = {\n    require_funds  = \"error\"\n    max_burn_kop_h = %d\n  }", env.BurnOf(3))
 	w.Write("runs.tftest.hcl", env.Provider(limits)+testedRuns)
 	output, err := w.Try("test", "-no-color", "-verbose")
-	if err != nil || !strings.Contains(output, "8 passed, 0 failed.") {
+	if err != nil || !strings.Contains(output, "5 passed, 0 failed.") {
 		t.Errorf("%v, and the test file ends with:\n%s", err, output)
 	}
 	for line := range strings.Lines(output) {
