@@ -36,6 +36,12 @@ func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env))
 	})
 }
 
+// subtest runs a subtest in a bubble.
+func subtest(t *testing.T, name string, config simulator.Config, test func(t *testing.T, e *env)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, config, test) })
+}
+
 // runAny runs a test of fleets that keep any of their members, and of those that keep all or none.
 func runAny(t *testing.T, config simulator.Config, test func(t *testing.T, e *env, all bool)) {
 	t.Helper()

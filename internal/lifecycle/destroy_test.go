@@ -50,22 +50,20 @@ func TestDestroy(t *testing.T) {
 		"refused while it boots":      {destroy: notWhileBooting, boots: 20 * time.Minute, accepted: true},
 		"no permission":               {destroy: replies(http.StatusForbidden), status: http.StatusForbidden},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
-				s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
-				s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
-				began := time.Now()
-				accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
-				if accepted != test.accepted || (err == nil) != (test.status == 0) {
-					t.Errorf("accepted: %t, %v", accepted, err)
-				}
-				if took := time.Since(began); took > test.boots+decided {
-					t.Errorf("it took %s", took)
-				}
-				if owner, _ := m.Owners.Owner(rentaltest.ID); owner.Destroyed != (err == nil) {
-					t.Errorf("recorded as destroyed: %t", owner.Destroyed)
-				}
-			})
+		subtestInstance(t, name, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
+			s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
+			s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
+			began := time.Now()
+			accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
+			if accepted != test.accepted || (err == nil) != (test.status == 0) {
+				t.Errorf("accepted: %t, %v", accepted, err)
+			}
+			if took := time.Since(began); took > test.boots+decided {
+				t.Errorf("it took %s", took)
+			}
+			if owner, _ := m.Owners.Owner(rentaltest.ID); owner.Destroyed != (err == nil) {
+				t.Errorf("recorded as destroyed: %t", owner.Destroyed)
+			}
 		})
 	}
 }
@@ -127,22 +125,20 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "Missing"},
 		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "Missing"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
-				began, target := time.Now(), running(OutbidRestart)
-				s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
-				s.On["GET"] = func(*service) int {
-					if at := time.Since(began); at < test.hidden || at > test.gone {
-						return http.StatusNotFound
-					}
-					return http.StatusOK
+		subtestInstance(t, name, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
+			began, target := time.Now(), running(OutbidRestart)
+			s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
+			s.On["GET"] = func(*service) int {
+				if at := time.Since(began); at < test.hidden || at > test.gone {
+					return http.StatusNotFound
 				}
-				target.CreatedAt = m.Client.Now().Add(-test.age)
-				_, err := m.Converge(t.Context(), s.Inst, target)
-				if took := time.Since(began); errorName(err) != test.want || took > decided {
-					t.Errorf("got %v after %s", err, took)
-				}
-			})
+				return http.StatusOK
+			}
+			target.CreatedAt = m.Client.Now().Add(-test.age)
+			_, err := m.Converge(t.Context(), s.Inst, target)
+			if took := time.Since(began); errorName(err) != test.want || took > decided {
+				t.Errorf("got %v after %s", err, took)
+			}
 		})
 	}
 }

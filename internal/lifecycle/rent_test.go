@@ -45,36 +45,34 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 		"its own, another disk":           {own, 0, anotherDisk, Object{}, ""},
 		"its own, in another object":      {own, 0, nil, stranger, "InUse"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				s.Key, s.Inst = test.seed.Key(1), ordered(age)
-				if test.change != nil {
-					test.change(&s.Inst)
-				}
-				if test.owner != (Object{}) {
-					m.Owners.Claim(rentaltest.ID, test.owner)
-				}
-				order := newOrder(test.seed)
-				order.RecoverWithin = test.within
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
-					t.Errorf("got %+v, %v", rented, err)
-				}
-				if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != rentaltest.ID {
-					t.Errorf("the error has instance %q", before.ID)
-				}
-				if test.want == "" && (!rented.Recovered || rented.Candidate != nil) {
-					t.Errorf("got %+v", rented)
-				}
-				owner, found := m.Owners.Owner(rentaltest.ID)
-				taken := test.seed.Chosen() && test.owner == Object{}
-				if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
-					t.Errorf("the owner is %+v (%t)", owner, found)
-				}
-				if len(s.Sent("POST /instances")) != 1 || s.Changes() != "" {
-					t.Errorf("sent %v", s.Sent(""))
-				}
-			})
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			s.Key, s.Inst = test.seed.Key(1), ordered(age)
+			if test.change != nil {
+				test.change(&s.Inst)
+			}
+			if test.owner != (Object{}) {
+				m.Owners.Claim(rentaltest.ID, test.owner)
+			}
+			order := newOrder(test.seed)
+			order.RecoverWithin = test.within
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
+				t.Errorf("got %+v, %v", rented, err)
+			}
+			if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != rentaltest.ID {
+				t.Errorf("the error has instance %q", before.ID)
+			}
+			if test.want == "" && (!rented.Recovered || rented.Candidate != nil) {
+				t.Errorf("got %+v", rented)
+			}
+			owner, found := m.Owners.Owner(rentaltest.ID)
+			taken := test.seed.Chosen() && test.owner == Object{}
+			if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
+				t.Errorf("the owner is %+v (%t)", owner, found)
+			}
+			if len(s.Sent("POST /instances")) != 1 || s.Changes() != "" {
+				t.Errorf("sent %v", s.Sent(""))
+			}
 		})
 	}
 }
@@ -96,26 +94,24 @@ func TestRent_ReadsAReplayedInstance(t *testing.T) {
 		"it is not found yet":                 {time.Second, 2, rental.StatusRunning, false, 1},
 		"it is new, and is destroyed already": {time.Second, 1000, rental.StatusRunning, false, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order, created := newOrder(ChosenKey("key")), rental.Instance{ID: "ins_new"}
-				s.Script("POST /instances", rentaltest.InTurn(s.Rent, rentaltest.Respond(http.StatusCreated, created)))
-				s.Key, s.Inst = order.Seed.Key(1), ordered(test.age)
-				s.Inst.Status = rental.StatusCreating
-				s.On["GET"] = func(s *service) int {
-					if s.Inst.Status = test.actual; len(s.Sent("GET /instances/*")) <= test.missing {
-						return http.StatusNotFound
-					}
-					return http.StatusOK
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order, created := newOrder(ChosenKey("key")), rental.Instance{ID: "ins_new"}
+			s.Script("POST /instances", rentaltest.InTurn(s.Rent, rentaltest.Respond(http.StatusCreated, created)))
+			s.Key, s.Inst = order.Seed.Key(1), ordered(test.age)
+			s.Inst.Status = rental.StatusCreating
+			s.On["GET"] = func(s *service) int {
+				if s.Inst.Status = test.actual; len(s.Sent("GET /instances/*")) <= test.missing {
+					return http.StatusNotFound
 				}
-				if test.own {
-					m.setDestroyed(rentaltest.ID)
-				}
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
-					t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
-				}
-			})
+				return http.StatusOK
+			}
+			if test.own {
+				m.setDestroyed(rentaltest.ID)
+			}
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
+				t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
+			}
 		})
 	}
 }
@@ -138,34 +134,32 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 		"created by another run":  {0, time.Second, 60, "NotRecent"},
 		"of another run, no time": {0, 0, 60, "NotRecent"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order, lost := newOrder(ChosenKey("key")), 0
-				order.RecoverWithin = 0
-				change := func(s *service) int {
-					s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
-					if test.created != 0 {
-						s.Inst.CreatedAt = time.Now().Add(test.created)
-					}
-					return http.StatusCreated
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order, lost := newOrder(ChosenKey("key")), 0
+			order.RecoverWithin = 0
+			change := func(s *service) int {
+				s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
+				if test.created != 0 {
+					s.Inst.CreatedAt = time.Now().Add(test.created)
 				}
-				if s.On["POST"] = change; test.lost == 0 {
-					s.Key, s.Inst = order.Seed.Key(1), ordered(0)
-					change(s)
-					time.Sleep(2 * time.Second)
+				return http.StatusCreated
+			}
+			if s.On["POST"] = change; test.lost == 0 {
+				s.Key, s.Inst = order.Seed.Key(1), ordered(0)
+				change(s)
+				time.Sleep(2 * time.Second)
+			}
+			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+				resp, err := s.Rent(req)
+				if lost++; lost <= test.lost {
+					return nil, io.ErrUnexpectedEOF
 				}
-				s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
-					resp, err := s.Rent(req)
-					if lost++; lost <= test.lost {
-						return nil, io.ErrUnexpectedEOF
-					}
-					return resp, err
-				})
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
-					t.Errorf("got %+v, %v", rented, err)
-				}
+				return resp, err
 			})
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
+				t.Errorf("got %+v, %v", rented, err)
+			}
 		})
 	}
 }
@@ -247,35 +241,33 @@ func TestRent_BurnLimit(t *testing.T) {
 		"the account cannot be read":  {0, true, true, 0, "AccountUnreadable", "AccountUnreadable", time.Minute},
 		"within the limit, recovered": {0, true, false, 0, "", "", 10 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				m.limitBurn(limit)
-				order := newOrder(ChosenKey("key"))
-				if s.OthersKopH = test.others; test.known {
-					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
-					s.Inst.Price.RunningKopH = 500
-				}
-				if test.unreadable {
-					s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
-				}
-				if test.status != 0 {
-					s.Script("POST /instances", rentaltest.Fail(test.status))
-				}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				rented, err := m.Rent(ctx, order, anOffer)
-				if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
-					t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
-				}
-				began := time.Now()
-				err = m.spend(t.Context(), 510)
-				if took := time.Since(began); errorName(err) != test.next || took > test.waits {
-					t.Errorf("another one: %v after %s", err, took)
-				}
-				if unknown := test.want == "OutcomeUnknown"; unknown && time.Since(began) < 20*time.Second {
-					t.Error("an instance that may be rented does not count")
-				}
-			})
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			m.limitBurn(limit)
+			order := newOrder(ChosenKey("key"))
+			if s.OthersKopH = test.others; test.known {
+				s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+				s.Inst.Price.RunningKopH = 500
+			}
+			if test.unreadable {
+				s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
+			}
+			if test.status != 0 {
+				s.Script("POST /instances", rentaltest.Fail(test.status))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			rented, err := m.Rent(ctx, order, anOffer)
+			if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
+				t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
+			}
+			began := time.Now()
+			err = m.spend(t.Context(), 510)
+			if took := time.Since(began); errorName(err) != test.next || took > test.waits {
+				t.Errorf("another one: %v after %s", err, took)
+			}
+			if unknown := test.want == "OutcomeUnknown"; unknown && time.Since(began) < 20*time.Second {
+				t.Error("an instance that may be rented does not count")
+			}
 		})
 	}
 }
@@ -331,46 +323,45 @@ func TestConvergeRented_Rejects(t *testing.T) {
 		"within the limit":                {change: price(1500)},
 		"above the limit":                 {price(1501), false, false, "AboveBurnLimit", "DELETE", false},
 		"above the limit, later":          {price(1501), true, false, "AboveBurnLimit", "DELETE", false},
+		"above the limit, interrupted":    {price(1501), false, false, "AboveBurnLimit", "DELETE", true},
 		"a smaller disk":                  {disk, false, false, "NotAsOrdered", "DELETE", false},
 		"a smaller disk, later":           {disk, true, false, "NotAsOrdered", "DELETE", false},
 		"a smaller disk, interrupted":     {disk, false, false, "NotAsOrdered", "DELETE", true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order := newOrder(ChosenKey("key"))
-				order.MaxPriceKopH = 2000
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				s.On["POST"] = func(s *service) int {
-					if !test.later {
-						test.change(&s.Inst)
-					}
-					if test.ends {
-						cancel()
-					}
-					return http.StatusCreated
-				}
-				if test.known { // the burn rate contains its price
-					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order := newOrder(ChosenKey("key"))
+			order.MaxPriceKopH = 2000
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s.On["POST"] = func(s *service) int {
+				if !test.later {
 					test.change(&s.Inst)
-				} else {
-					m.limitBurn(1500)
 				}
-				rented, err := m.Rent(ctx, order, anOffer)
-				if err != nil {
-					t.Fatal(err)
+				if test.ends {
+					cancel()
 				}
+				return http.StatusCreated
+			}
+			if test.known { // the burn rate contains its price
+				s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
 				test.change(&s.Inst)
-				_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
-				removal := map[string]Removal{"DELETE": Destroyed, "stop": Stopped}[test.sent]
-				rejected, _ := errors.AsType[Rejected](err)
-				if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
-					t.Errorf("got %+v", err)
-				}
-				if s.Changes() != test.sent {
-					t.Errorf("sent %s", s.Changes())
-				}
-			})
+			} else {
+				m.limitBurn(1500)
+			}
+			rented, err := m.Rent(ctx, order, anOffer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.change(&s.Inst)
+			_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
+			removal := map[string]Removal{"DELETE": Destroyed, "stop": Stopped}[test.sent]
+			rejected, _ := errors.AsType[Rejected](err)
+			if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
+				t.Errorf("got %+v", err)
+			}
+			if s.Changes() != test.sent {
+				t.Errorf("sent %s", s.Changes())
+			}
 		})
 	}
 }

@@ -35,16 +35,14 @@ func TestNextAfterRequest_UnchangedStatus(t *testing.T) {
 		"refused after a lost one":      {afterLost, lag + inFlight, 50, true},
 		"refused after a lost one, end": {afterLost, lag + inFlight + 1, 5, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.Interruptible, "outbid/running", func(t *testing.T, s *service, m *Manager) {
-				c := &converger{target: running(OutbidRestart), manager: m}
-				c.last = &request{wanted: rental.DesiredRunning, before: s.Inst, at: time.Now(), err: test.err, seen: test.seen}
-				time.Sleep(test.after)
-				next, err := c.next(s.Inst)
-				if waits := next == ActionWait && err == nil; waits != test.waits {
-					t.Errorf("next is %s, %v", next, err)
-				}
-			})
+		subtestInstance(t, name, rental.Interruptible, "outbid/running", func(t *testing.T, s *service, m *Manager) {
+			c := &converger{target: running(OutbidRestart), manager: m}
+			c.last = &request{wanted: rental.DesiredRunning, before: s.Inst, at: time.Now(), err: test.err, seen: test.seen}
+			time.Sleep(test.after)
+			next, err := c.next(s.Inst)
+			if waits := next == ActionWait && err == nil; waits != test.waits {
+				t.Errorf("next is %s, %v", next, err)
+			}
 		})
 	}
 }

@@ -97,5 +97,5 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh", tf.refresh(inst))
 	const warning = "WARNING: Running instances cost more than max_price_kop_h"
-	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.id(), "898.95")
+	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.Text("id"), "898.95")
 }
