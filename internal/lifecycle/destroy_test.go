@@ -113,17 +113,19 @@ func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 }
 
 // A wait for a new instance continues while the API does not find it. After a minute, or once it was found, a 404 ends
-// it.
+// it. What was just rented is new, whatever its time of creation is.
 func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 	for name, test := range map[string]struct {
 		age          time.Duration
 		hidden, gone time.Duration // the API does not find it until, and from then on
+		rented       bool          // by this run
 		want         string
 	}{
-		"new, then found":            {0, 50 * time.Second, time.Hour, ""},
-		"new, never found":           {0, time.Hour, time.Hour, "Missing"},
-		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "Missing"},
-		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "Missing"},
+		"new, then found":            {0, 50 * time.Second, time.Hour, false, ""},
+		"new, never found":           {0, time.Hour, time.Hour, false, "Missing"},
+		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, false, "Missing"},
+		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, false, "Missing"},
+		"just rented, another clock": {time.Hour, 50 * time.Second, time.Hour, true, ""},
 	} {
 		subtestInstance(t, name, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
 			began, target := time.Now(), running(OutbidRestart)
@@ -135,7 +137,13 @@ func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 				return http.StatusOK
 			}
 			target.CreatedAt = m.Client.Now().Add(-test.age)
-			_, err := m.Converge(t.Context(), s.Inst, target)
+			s.Inst.CreatedAt, s.Inst.Template.Slug, s.Inst.DiskGB = target.CreatedAt, "ubuntu", 60
+			var err error
+			if rented := (Rented{Order: newOrder(RandomKey()), Proven: true, Instance: s.Inst}); test.rented {
+				_, err = m.ConvergeRented(t.Context(), rented, target)
+			} else {
+				_, err = m.Converge(t.Context(), s.Inst, target)
+			}
 			if took := time.Since(began); errorName(err) != test.want || took > decided {
 				t.Errorf("got %v after %s", err, took)
 			}

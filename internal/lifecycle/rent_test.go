@@ -446,19 +446,6 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 	})
 }
 
-// A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
-func TestConvergeRented_NewInstanceIsNotFoundYet(t *testing.T) {
-	withAccount(t, func(t *testing.T, s *service, m *Manager) {
-		missing, found := rentaltest.Fail(http.StatusNotFound), rentaltest.Respond(http.StatusOK, ordered(0))
-		s.Script("GET /instances/*", rentaltest.InTurn(missing, missing, missing, found))
-		rented := Rented{Order: newOrder(RandomKey()), Proven: true, Instance: ordered(time.Hour)} // another clock
-		rented.Status = rental.StatusCreating
-		if _, err := m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // If the account cannot be read right before a rental or start is sent, nothing is sent. The error is not taken for
 // that of the rental or start, whatever its status is.
 func TestBeforeSend_UnreadableAccount(t *testing.T) {

@@ -43,7 +43,7 @@ func expectEffect(t *testing.T, what string, plan changePlan, want effect) {
 }
 
 // The change of an argument has the documented effect, and the plan shows no other change. The default value is the
-// same as none.
+// same as none, and another spelling of an image is no change.
 func TestPlan_ArgumentChanges(t *testing.T) {
 	t.Parallel()
 	// Without started_at in the last response, a plan shows it as changed, too.
@@ -72,9 +72,9 @@ func TestPlan_ArgumentChanges(t *testing.T) {
 		{nil, []any{"type", "on_demand"}, effect{}},
 		{nil, []any{"type", "interruptible"}, effect{Replaces: []string{"type"}}},
 		{custom, []any{"image", "ubuntu:24.04"}, effect{Replaces: []string{"image"}}},
-		{custom, []any{"image", long}, effect{Changes: []string{"image"}}},
-		{spelled, []any{"image", short}, effect{Changes: []string{"image"}}},
-		{cuda, []any{"image", "nvidia/cuda:12.6.3-base-ubuntu24.04"}, effect{Changes: []string{"image"}}},
+		{custom, []any{"image", long}, effect{}},
+		{spelled, []any{"image", short}, effect{}},
+		{cuda, []any{"image", "nvidia/cuda:12.6.3-base-ubuntu24.04"}, effect{}},
 		{nil, []any{"max_price_kop_h", int64(9_000_000)}, effect{Changes: []string{"max_price_kop_h"}}},
 		{nil, []any{"on_outbid", "restart"}, effect{}},
 		{nil, []any{"on_outbid", "keep"}, effect{Changes: []string{"on_outbid"}}},
