@@ -254,43 +254,37 @@ func TestApply_WaitsForOffers(t *testing.T) {
 	})
 }
 
-// All members have the same country and GPU, including those that join later: those that the state has, and those that
-// an interrupted apply has rented.
+// All members have the same country and GPU, including those that join what an interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
-	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
-		subtest(t, name, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
-			offers, counts := e.Offers(), map[market.Location]int{}
-			for _, offer := range offers {
-				counts[market.LocationOf(offer)]++
+	run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+		offers, counts := e.Offers(), map[market.Location]int{}
+		for _, offer := range offers {
+			counts[market.LocationOf(offer)]++
+		}
+		var rare market.Location // with the fewest offers, but enough
+		for location, count := range counts {
+			if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
+				rare = location
 			}
-			var rare market.Location // with the fewest offers, but enough
-			for location, count := range counts {
-				if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
-					rare = location
-				}
+		}
+		for _, offer := range offers {
+			e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
+		}
+		train := spec(2)
+		train.Offers.SameCountry, train.Offers.SameGPU = true, true
+		e.create(train) // killed
+		for _, offer := range offers {
+			e.AddOffer(offer.ID, 0)
+		}
+		time.Sleep(time.Minute)
+		result := e.apply(resized(train, 4), nil)
+		e.want(result, 4)
+		for _, m := range result.Members[2:] {
+			if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
+				t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
 			}
-			for _, offer := range offers {
-				e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
-			}
-			train := spec(2)
-			train.Offers.SameCountry, train.Offers.SameGPU = true, true
-			first := e.create(train)
-			for _, offer := range offers {
-				e.AddOffer(offer.ID, 0)
-			}
-			time.Sleep(time.Minute)
-			if interrupted {
-				first = nil
-			}
-			result := e.apply(resized(train, 4), first)
-			e.want(result, 4)
-			for _, m := range result.Members[2:] {
-				if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
-					t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // An interruption keeps what was rented, and ends soon. What was not changed is as it was.
@@ -366,18 +360,6 @@ func TestApply_KeptOutbid(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A member that was never observed ready is not ready, and the next plan waits for it.
-func TestApply_NotReady(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.edit(anyInstance, func(inst map[string]any) { inst["ssh"] = nil })
-		result := e.engine().Apply(t.Context(), spec(1), nil, time.Minute)
-		ready, plan := fleet.Ready(result.Members, rental.DesiredRunning), planText(fleet.Plan(spec(1), result.Members))
-		if len(result.Failures) != 1 || ready > 0 || plan != "wait 0" {
-			t.Errorf("%d are ready, the next plan is %q: %s", ready, plan, describe(result))
-		}
-	})
 }
 
 // A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is

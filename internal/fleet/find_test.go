@@ -208,17 +208,6 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 	}
 }
 
-// After a create_before_destroy, the old object destroys its members, and those of the new one stay.
-func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
-	run(t, simulator.Config{Hooks: quirks.New("lagging-list")}, func(_ *testing.T, e *env) {
-		engine := e.engine()
-		old := engine.Apply(e.t.Context(), spec(2), nil, time.Hour)
-		replacement := engine.Apply(e.t.Context(), newFleet(3), nil, time.Hour)
-		must(engine.Destroy(e.t.Context(), spec(0), old.Members, time.Hour))
-		e.want(replacement, 3)
-	})
-}
-
 // A young member of a killed creation is given up if another instance makes the new fleet fail: the next apply can take
 // it.
 func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {

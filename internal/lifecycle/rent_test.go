@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -307,26 +306,28 @@ func TestConvergeRented_Rejects(t *testing.T) {
 		return func(inst *rental.Instance) { inst.Price.RunningKopH = kopH }
 	}
 	disk := func(inst *rental.Instance) { inst.DiskGB = 50 }
+	const later = "later"             // the response to the creation does not show the change
+	const earlier = "earlier"         // an earlier run has rented it
+	const interrupted = "interrupted" // while it is created
+	const inPart = "in part"          // interrupted, and the response can be read only in part
 	for name, test := range map[string]struct {
-		change func(*rental.Instance) // of the new instance, in the response and later
-		later  bool                   // not in the response
-		known  bool                   // an earlier run has rented it
-		reason string                 // empty if it may run
-		sent   string
-		ends   bool // the context, while the instance is created
+		change       func(*rental.Instance) // of the new instance, in the response and later
+		when         string
+		reason, sent string // empty if it may run
 	}{
 		"as ordered":                      {change: price(1000)},
-		"above the cap, interrupted":      {price(2001), false, false, "AboveCap", "DELETE", true},
-		"above the cap":                   {price(2001), false, false, "AboveCap", "DELETE", false},
-		"above the cap, later":            {price(2001), true, false, "AboveCap", "DELETE", false},
-		"above the cap, an earlier run's": {price(2001), false, true, "AboveCap", "stop", false},
+		"above the cap":                   {price(2001), "", "AboveCap", "DELETE"},
+		"above the cap, later":            {price(2001), later, "AboveCap", "DELETE"},
+		"above the cap, interrupted":      {price(2001), interrupted, "AboveCap", "DELETE"},
+		"above the cap, read in part":     {price(2001), inPart, "AboveCap", "DELETE"},
+		"above the cap, an earlier run's": {price(2001), earlier, "AboveCap", "stop"},
 		"within the limit":                {change: price(1500)},
-		"above the limit":                 {price(1501), false, false, "AboveBurnLimit", "DELETE", false},
-		"above the limit, later":          {price(1501), true, false, "AboveBurnLimit", "DELETE", false},
-		"above the limit, interrupted":    {price(1501), false, false, "AboveBurnLimit", "DELETE", true},
-		"a smaller disk":                  {disk, false, false, "NotAsOrdered", "DELETE", false},
-		"a smaller disk, later":           {disk, true, false, "NotAsOrdered", "DELETE", false},
-		"a smaller disk, interrupted":     {disk, false, false, "NotAsOrdered", "DELETE", true},
+		"above the limit":                 {price(1501), "", "AboveBurnLimit", "DELETE"},
+		"above the limit, later":          {price(1501), later, "AboveBurnLimit", "DELETE"},
+		"above the limit, interrupted":    {price(1501), interrupted, "AboveBurnLimit", "DELETE"},
+		"a smaller disk":                  {disk, "", "NotAsOrdered", "DELETE"},
+		"a smaller disk, later":           {disk, later, "NotAsOrdered", "DELETE"},
+		"a smaller disk, interrupted":     {disk, interrupted, "NotAsOrdered", "DELETE"},
 	} {
 		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
 			order := newOrder(ChosenKey("key"))
@@ -334,19 +335,26 @@ func TestConvergeRented_Rejects(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s.On["POST"] = func(s *service) int {
-				if !test.later {
+				if test.when != later {
 					test.change(&s.Inst)
 				}
-				if test.ends {
+				if test.when == interrupted || test.when == inPart {
 					cancel()
 				}
 				return http.StatusCreated
 			}
-			if test.known { // the burn rate contains its price
+			switch m.limitBurn(1500); test.when {
+			case earlier: // the burn rate contains its price
+				m.limitBurn(0)
 				s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
 				test.change(&s.Inst)
-			} else {
-				m.limitBurn(1500)
+			case inPart:
+				s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+					if _, err := s.Rent(req); err != nil {
+						return nil, err
+					}
+					return rentaltest.JSONResponse(req, http.StatusCreated, map[string]any{"id": rentaltest.ID, "price": 5})
+				})
 			}
 			rented, err := m.Rent(ctx, order, anOffer)
 			if err != nil {
@@ -361,35 +369,6 @@ func TestConvergeRented_Rejects(t *testing.T) {
 			}
 			if s.Changes() != test.sent {
 				t.Errorf("sent %s", s.Changes())
-			}
-		})
-	}
-}
-
-// An instance whose response can be read only in part is saved, and read by its id, even after an interruption.
-func TestRent_UnreadableResponse(t *testing.T) {
-	for price, want := range map[int64]string{1000: "", 1001: "AboveCap"} {
-		withAccount(t, func(t *testing.T, s *service, m *Manager) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
-				resp, err := s.Rent(req)
-				resp.Body = io.NopCloser(strings.NewReader(`{"id":"ins_1","status":"creating","price":{"running_kop_h":"high"}}`))
-				s.Inst.Price.RunningKopH = price
-				return resp, err
-			})
-			order := newOrder(ChosenKey("key"))
-			order.MaxPriceKopH = 1000
-			rented, err := m.Rent(ctx, order, anOffer)
-			if err != nil || rented.ID != rentaltest.ID {
-				t.Fatalf("rented %+v, %v", rented, err)
-			}
-			if want != "" {
-				cancel()
-			}
-			now, err := m.ConvergeRented(ctx, rented, running(OutbidRestart))
-			if reasonOf(err) != want || now.DiskGB != 60 || (s.Changes() == "DELETE") != (want != "") {
-				t.Errorf("now %+v, %v, sent %s", now, err, s.Changes())
 			}
 		})
 	}
@@ -450,31 +429,26 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 // that of the rental or start, whatever its status is.
 func TestBeforeSend_UnreadableAccount(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 503} {
-		refuse := func(s *service, pattern string) {
-			s.Script(pattern, func(req *http.Request) (*http.Response, error) { // the request limit
-				s.Script("GET /balance", rentaltest.Fail(status))
-				resp, err := rentaltest.Fail(http.StatusTooManyRequests)(req)
-				resp.Header.Set("Retry-After", "10")
-				return resp, err
+		for _, pattern := range []string{"POST /instances", "POST /instances/*/start"} {
+			withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
+				m.limitBurn(100_000)
+				s.Script(pattern, func(req *http.Request) (*http.Response, error) { // the request limit
+					s.Script("GET /balance", rentaltest.Fail(status))
+					resp, err := rentaltest.Fail(http.StatusTooManyRequests)(req)
+					resp.Header.Set("Retry-After", "10")
+					return resp, err
+				})
+				var err error
+				if pattern == "POST /instances" {
+					_, err = m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
+				} else {
+					_, err = m.Converge(t.Context(), s.Inst, running(OutbidRestart))
+				}
+				if n := len(s.Sent(pattern)); errorName(err) != "AccountUnreadable" || n != 1 {
+					t.Errorf("%s, %d: %v, sent %d times", pattern, status, err, n)
+				}
 			})
 		}
-		check := func(t *testing.T, s *service, pattern string, err error) {
-			if n := len(s.Sent(pattern)); errorName(err) != "AccountUnreadable" || n != 1 {
-				t.Errorf("%s, %d: %v, sent %d times", pattern, status, err, n)
-			}
-		}
-		withAccount(t, func(t *testing.T, s *service, m *Manager) {
-			m.limitBurn(100_000)
-			refuse(s, "POST /instances")
-			_, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
-			check(t, s, "POST /instances", err)
-		})
-		withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
-			m.limitBurn(100_000)
-			refuse(s, "POST /instances/*/start")
-			_, err := m.Converge(t.Context(), s.Inst, running(OutbidRestart))
-			check(t, s, "POST /instances/*/start", err)
-		})
 	}
 }
 
