@@ -326,15 +326,6 @@ func (e *env) destroy(id string) {
 	time.Sleep(time.Minute) // until it is destroyed
 }
 
-// burnKopH is what all instances cost.
-func (e *env) burnKopH() (sum int64) {
-	e.t.Helper()
-	for _, inst := range e.Active() {
-		sum += inst.BurnKopH()
-	}
-	return sum
-}
-
 // priceOf is the price of members that are rented from offers.
 func priceOf(offers ...rental.Offer) (kopH int64) {
 	for _, offer := range offers {

@@ -40,7 +40,10 @@ func TestApply_RestartWithinBurnLimit(t *testing.T) {
 			e.outbid(10, first[0])
 			limit := other.RunningKopH + 10*outbid.RunningKopH + outbid.StoppedKopH + headroom
 			result := e.engine(burnLimit(limit)).Apply(t.Context(), interruptible(2), e.read(first), time.Hour)
-			burn, started := e.burnKopH(), len(result.Failures) == 0
+			burn, started := int64(0), len(result.Failures) == 0
+			for _, inst := range e.Active() {
+				burn += inst.BurnKopH()
+			}
 			if started != (headroom == 0) || burn > limit {
 				t.Errorf("started %t, the account burns %d of %d: %s", started, burn, limit, describe(result))
 			}

@@ -112,7 +112,7 @@ func gpuQuery(gpu, order any) map[string]any {
 }
 
 // A change of the arguments that apply at creation only keeps the instance and the arguments, unless replace_on
-// contains them or the instance does not meet the query. An imported instance adopts them.
+// contains them or the instance does not meet the query. An imported instance adopts them, and nothing is requested.
 func TestPlan_CreationArguments(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := start(t, nil, acctest.WithoutQuirks("other-gpu"))
@@ -158,6 +158,13 @@ func TestPlan_CreationArguments(t *testing.T) {
 		if len(plan.diags) != test.warnings {
 			t.Errorf("%d. %s: %d warnings: %s", i, test.prior, len(plan.diags), diagsText(plan.diags))
 		}
+	}
+	env.ClearRequests()
+	config := configWithKey("imported", replaceOn(byQuery("rtx_4090", "dlperf"), "offer_query")...)
+	inst := tf.mustApply(states["imported"], config)
+	expectEffect(t, "the plan after an import", tf.plan(inst, config), keep)
+	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n > 0 {
+		t.Errorf("%d requests that change something", n)
 	}
 }
 

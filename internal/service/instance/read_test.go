@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -156,31 +154,5 @@ func TestRead_Outbid(t *testing.T) {
 	inst = tf.mustApply(inst, config("max_price_kop_h", bid+100))
 	if status := inst.Text("status"); status != "running" {
 		t.Errorf("after a new bid it is %s", status)
-	}
-}
-
-// An import adopts the arguments of a creation, which the API does not return, from the configuration, without a
-// request that changes something.
-func TestImport_AdoptsArguments(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, nil)
-	id := createInstances(env, "a")[0]
-	object, diags := tf.Import(instanceType, id)
-	expectDiags(t, "the import", diags)
-	config := configWithKey("a", "ssh_key_ids", []any{}, "replace_on", []any{"offer_query", "ssh_key_ids"},
-		"offer_query", map[string]any{"num_gpus": []any{int64(1)}})
-	plan := tf.plan(&object, config)
-	expectDiags(t, "the plan", plan.diags)
-	want := []string{"idempotency_key", "offer_query", "replace_on", "ssh_key_ids"}
-	if diff := cmp.Diff(want, plan.changes()); diff != "" || len(plan.Replaces) > 0 {
-		t.Errorf("the plan replaces for %v, and changes %s", plan.Replaces, diff)
-	}
-	inst, diags := tf.applyPlan(plan)
-	expectDiags(t, "the apply", diags)
-	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
-		t.Errorf("the second plan changes %v", changes)
-	}
-	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 0 {
-		t.Errorf("%d requests that change something", n)
 	}
 }
