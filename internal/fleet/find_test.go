@@ -62,7 +62,8 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 			})
 		}
 		for _, listed := range []bool{true, false} {
-			subtest(t, fmt.Sprintf("destroyed after %s, listed %t", age, listed), simulator.Config{}, func(t *testing.T, e *env) {
+			name := fmt.Sprintf("destroyed after %s, listed %t", age, listed)
+			subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
 				saved := e.create(spec(2))
 				e.want(e.apply(spec(5), saved), 5)
 				time.Sleep(age)
@@ -82,9 +83,10 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 // A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a
 // chosen seed, and the API accepts the keys of destroyed instances again. The next apply finds the new instance.
 func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
+	forgets := simulator.Config{Hooks: quirks.New("forgotten-keys")}
 	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
 		for _, destroys := range []bool{false, true} {
-			subtest(t, fmt.Sprintf("%s, destroys %t", name, destroys), simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
+			subtest(t, fmt.Sprintf("%s, destroys %t", name, destroys), forgets, func(t *testing.T, e *env) {
 				members := e.create(first)
 				e.destroy(members[1].Instance.ID)
 				train := spec(3)
@@ -332,7 +334,8 @@ func TestApply_UnknownOutcome(t *testing.T) {
 	} {
 		for _, hidden := range []bool{false, true} {
 			for _, destroys := range []bool{false, true} {
-				subtest(t, fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys), simulator.Config{}, func(t *testing.T, e *env) {
+				name := fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys)
+				subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
 					e.lose(simtest.Creates("train-1"))
 					train := test.spec
 					result := e.apply(train, nil)

@@ -73,9 +73,11 @@ func TestPlan(t *testing.T) {
 		change   change
 		want     string
 	}{
-		"as described":                    {2, "running running", nil, ""},
-		"a new fleet":                     {3, "", nil, "create 0, create 1, create 2"},
-		"a heal":                          {5, "running failed - outbid stopped", nil, "start 3, start 4, replace 1, create 2"},
+		"as described": {2, "running running", nil, ""},
+		"a new fleet":  {3, "", nil, "create 0, create 1, create 2"},
+		"a heal": {
+			5, "running failed - outbid stopped", nil, "start 3, start 4, replace 1, create 2",
+		},
 		"outbid members are replaced":     {1, "outbid", onOutbid(lifecycle.OutbidReplace), "replace 0"},
 		"outbid members are kept":         {1, "outbid", onOutbid(lifecycle.OutbidKeep), ""},
 		"a stop":                          {2, "running starting", stopped, "stop 0, wait 1"},

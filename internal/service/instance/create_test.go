@@ -284,7 +284,8 @@ func TestCreate_Timeout(t *testing.T) {
 	}
 	env.Advance(2 * time.Hour)
 	after := tf.mustApply(inst, configWithoutKey("a"))
-	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() || after.Text("id") != inst.Text("id") {
+	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() ||
+		after.Text("id") != inst.Text("id") {
 		t.Errorf("after the next apply, the state is %s", after.State)
 	}
 	inst, diags = create(false)
