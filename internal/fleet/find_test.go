@@ -83,9 +83,9 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 // A heal was killed, and the state has lost the generations of the slots. The first instances were rented under a
 // chosen seed, and the API accepts the keys of destroyed instances again. The next apply finds the new instance.
 func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
-	forgets := simulator.Config{Hooks: quirks.New("forgotten-keys")}
 	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
 		for _, destroys := range []bool{false, true} {
+			forgets := simulator.Config{Hooks: quirks.New("forgotten-keys")}
 			subtest(t, fmt.Sprintf("%s, destroys %t", name, destroys), forgets, func(t *testing.T, e *env) {
 				members := e.create(first)
 				e.destroy(members[1].Instance.ID)
