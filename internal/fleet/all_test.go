@@ -55,29 +55,27 @@ func TestApply_AllOrNothing(t *testing.T) {
 			e.edit(whenOthersAreRented("train-2"), func(inst map[string]any) { multiplyPrice(inst, 10_000) })
 		}, 5, 4, "AboveCap", 5 * time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, test.config, func(t *testing.T, e *env) {
-				five := allOf(5, 0)
-				five.Target.MaxPriceKopH = 8 * priceOf(e.Offers()[:5]...)
-				test.prepare(e)
-				began := time.Now()
-				result := e.apply(five, nil)
-				if took := time.Since(began); took > test.took {
-					t.Errorf("it took %s", took)
+		subtest(t, name, test.config, func(t *testing.T, e *env) {
+			five := allOf(5, 0)
+			five.Target.MaxPriceKopH = 8 * priceOf(e.Offers()[:5]...)
+			test.prepare(e)
+			began := time.Now()
+			result := e.apply(five, nil)
+			if took := time.Since(began); took > test.took {
+				t.Errorf("it took %s", took)
+			}
+			e.wantLeft(result, 0, test.rented)
+			if !slices.Contains(slices.Collect(maps.Values(kinds(result))), test.kind) {
+				t.Errorf("no slot has %q: %s", test.kind, describe(result))
+			}
+			if len(result.RolledBack) != test.rolledBack {
+				t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
+			}
+			for _, f := range result.Failures {
+				if kind(f.Err) == "NotReady" && f.Member.Missing() {
+					t.Errorf("slot %d: %v, without its instance", f.Slot, f.Err)
 				}
-				e.wantLeft(result, 0, test.rented)
-				if !slices.Contains(slices.Collect(maps.Values(kinds(result))), test.kind) {
-					t.Errorf("no slot has %q: %s", test.kind, describe(result))
-				}
-				if len(result.RolledBack) != test.rolledBack {
-					t.Errorf("%d rolled back: %s", len(result.RolledBack), describe(result))
-				}
-				for _, f := range result.Failures {
-					if kind(f.Err) == "NotReady" && f.Member.Missing() {
-						t.Errorf("slot %d: %v, without its instance", f.Slot, f.Err)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -132,18 +130,16 @@ func TestApply_AllAfterLostResponse(t *testing.T) {
 		"then known": {simtest.Creates("train-2").Once(), 0},
 		"unknown":    {simtest.Creates("train-2"), 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.failBoots(e.Offers()[3].ID)
-				e.lose(test.loses)
-				result := e.apply(allOf(4, 0), nil)
-				if len(result.Failures) == 0 || len(e.Active()) != test.left {
-					t.Errorf("%d instances are left: %s", len(e.Active()), describe(result))
-				}
-				e.boots.Set()
-				e.Proxy.Set()
-				e.want(e.apply(allOf(4, 0), result.Slots()), 4)
-			})
+		subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+			e.failBoots(e.Offers()[3].ID)
+			e.lose(test.loses)
+			result := e.apply(allOf(4, 0), nil)
+			if len(result.Failures) == 0 || len(e.Active()) != test.left {
+				t.Errorf("%d instances are left: %s", len(e.Active()), describe(result))
+			}
+			e.boots.Set()
+			e.Proxy.Set()
+			e.want(e.apply(allOf(4, 0), result.Slots()), 4)
 		})
 	}
 }
@@ -250,22 +246,20 @@ func TestApply_AllWaitEnds(t *testing.T) {
 	for want, timeout := range map[string]time.Duration{
 		"NoOffer": 4 * time.Hour, "Interrupted": 10 * time.Minute,
 	} {
-		t.Run(want, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.loseOffer(3, 48*time.Hour)
-				ctx, cancel := context.WithTimeout(t.Context(), timeout)
-				defer cancel()
-				began := time.Now()
-				result := e.engine().Apply(ctx, allOf(4, time.Hour), nil, 2*time.Hour)
-				interrupted := want == "Interrupted"
-				if took := time.Since(began); took > 70*time.Minute || result.Interrupted != interrupted {
-					t.Errorf("interrupted %t after %s", result.Interrupted, took)
-				}
-				if len(result.Failures) == 0 || kinds(result)[0] != want {
-					t.Error(describe(result))
-				}
-				e.wantLeft(result, 0, 3)
-			})
+		subtest(t, want, simulator.Config{}, func(t *testing.T, e *env) {
+			e.loseOffer(3, 48*time.Hour)
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			defer cancel()
+			began := time.Now()
+			result := e.engine().Apply(ctx, allOf(4, time.Hour), nil, 2*time.Hour)
+			interrupted := want == "Interrupted"
+			if took := time.Since(began); took > 70*time.Minute || result.Interrupted != interrupted {
+				t.Errorf("interrupted %t after %s", result.Interrupted, took)
+			}
+			if len(result.Failures) == 0 || kinds(result)[0] != want {
+				t.Error(describe(result))
+			}
+			e.wantLeft(result, 0, 3)
 		})
 	}
 }

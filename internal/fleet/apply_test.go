@@ -104,29 +104,25 @@ func TestApply_RollingUpdate(t *testing.T) {
 
 // A rolling update stops at the first failure, also within a group, and while it waits for an offer.
 func TestApply_RollingUpdateStops(t *testing.T) {
-	t.Run("not as requested", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			first := e.create(spec(6))
-			e.edit(simtest.Creates(), smallerDisk)
-			result := e.apply(rolling(6, 5), first)
-			e.wantLeft(result, 5, 7)
-			if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
-				t.Errorf("missing %+v: %s", result.Missing, describe(result))
-			}
-		})
+	subtest(t, "not as requested", simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(6))
+		e.edit(simtest.Creates(), smallerDisk)
+		result := e.apply(rolling(6, 5), first)
+		e.wantLeft(result, 5, 7)
+		if len(result.Missing) != 1 || kinds(result)[0] != "NotAsOrdered" || kinds(result)[5] != "NotTried" {
+			t.Errorf("missing %+v: %s", result.Missing, describe(result))
+		}
 	})
-	t.Run("while the next one waits", func(t *testing.T) {
-		run(t, simulator.Config{}, func(t *testing.T, e *env) {
-			first := e.create(spec(3))
-			e.failBoots(e.Offers()[0].ID)
-			e.taken(first...)
-			e.AddOffer(e.LimitOffers(1)[0], 10*time.Minute)
-			waiting := rolling(3, 2)
-			waiting.Offers.Wait = time.Hour
-			if result := e.apply(waiting, first); ids(result.Members)[1] != first[1].Instance.ID {
-				t.Errorf("slot 1 was replaced after slot 0 had failed: %s", describe(result))
-			}
-		})
+	subtest(t, "while the next one waits", simulator.Config{}, func(t *testing.T, e *env) {
+		first := e.create(spec(3))
+		e.failBoots(e.Offers()[0].ID)
+		e.taken(first...)
+		e.AddOffer(e.LimitOffers(1)[0], 10*time.Minute)
+		waiting := rolling(3, 2)
+		waiting.Offers.Wait = time.Hour
+		if result := e.apply(waiting, first); ids(result.Members)[1] != first[1].Instance.ID {
+			t.Errorf("slot 1 was replaced after slot 0 had failed: %s", describe(result))
+		}
 	})
 	t.Run("without offers", func(t *testing.T) {
 		runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
@@ -190,19 +186,17 @@ func TestApply_SlotsAreIndependent(t *testing.T) {
 			})
 		}, 5},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				members := e.create(spec(4))
-				e.fail(members[0])
-				test.prepare(e, members)
-				s := spec(test.size)
-				s.Target.MaxPriceKopH = 4 * priceOf(e.Offers()[:4]...)
-				result := e.apply(s, e.read(members))
-				ready := fleet.Ready(result.Members, rental.DesiredRunning)
-				if ready != test.ready || len(result.Failures) != 1 {
-					t.Errorf("%d are ready, want %d: %s", ready, test.ready, describe(result))
-				}
-			})
+		subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+			members := e.create(spec(4))
+			e.fail(members[0])
+			test.prepare(e, members)
+			s := spec(test.size)
+			s.Target.MaxPriceKopH = 4 * priceOf(e.Offers()[:4]...)
+			result := e.apply(s, e.read(members))
+			ready := fleet.Ready(result.Members, rental.DesiredRunning)
+			if ready != test.ready || len(result.Failures) != 1 {
+				t.Errorf("%d are ready, want %d: %s", ready, test.ready, describe(result))
+			}
 		})
 	}
 }
@@ -260,61 +254,37 @@ func TestApply_WaitsForOffers(t *testing.T) {
 	})
 }
 
-// The reason why a slot is empty is the last one: the offers could be read again, and there were none.
-func TestApply_OffersReadableAgain(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.LimitOffers(0)
-		began := time.Now()
-		e.refuse(http.StatusInternalServerError, func(req *http.Request) bool {
-			return listsOffers(req) && time.Since(began) < 30*time.Minute
-		})
-		one := spec(1)
-		one.Offers.Wait = 3 * time.Hour
-		if result := e.apply(one, nil); kinds(result)[0] != "NoOffer" {
-			t.Error(describe(result))
+// All members have the same country and GPU, including those that join what an interrupted apply has rented.
+func TestApply_SameCountryAndGPU(t *testing.T) {
+	run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
+		offers, counts := e.Offers(), map[market.Location]int{}
+		for _, offer := range offers {
+			counts[market.LocationOf(offer)]++
+		}
+		var rare market.Location // with the fewest offers, but enough
+		for location, count := range counts {
+			if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
+				rare = location
+			}
+		}
+		for _, offer := range offers {
+			e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
+		}
+		train := spec(2)
+		train.Offers.SameCountry, train.Offers.SameGPU = true, true
+		e.create(train) // killed
+		for _, offer := range offers {
+			e.AddOffer(offer.ID, 0)
+		}
+		time.Sleep(time.Minute)
+		result := e.apply(resized(train, 4), nil)
+		e.want(result, 4)
+		for _, m := range result.Members[2:] {
+			if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
+				t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
+			}
 		}
 	})
-}
-
-// All members have the same country and GPU, including those that join later: those that the state has, and those that
-// an interrupted apply has rented.
-func TestApply_SameCountryAndGPU(t *testing.T) {
-	for name, interrupted := range map[string]bool{"members": false, "an interrupted apply": true} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
-				offers, counts := e.Offers(), map[market.Location]int{}
-				for _, offer := range offers {
-					counts[market.LocationOf(offer)]++
-				}
-				var rare market.Location // with the fewest offers, but enough
-				for location, count := range counts {
-					if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
-						rare = location
-					}
-				}
-				for _, offer := range offers {
-					e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
-				}
-				train := spec(2)
-				train.Offers.SameCountry, train.Offers.SameGPU = true, true
-				first := e.create(train)
-				for _, offer := range offers {
-					e.AddOffer(offer.ID, 0)
-				}
-				time.Sleep(time.Minute)
-				if interrupted {
-					first = nil
-				}
-				result := e.apply(resized(train, 4), first)
-				e.want(result, 4)
-				for _, m := range result.Members[2:] {
-					if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
-						t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
-					}
-				}
-			})
-		})
-	}
 }
 
 // An interruption keeps what was rented, and ends soon. What was not changed is as it was.
@@ -390,18 +360,6 @@ func TestApply_KeptOutbid(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A member that was never observed ready is not ready, and the next plan waits for it.
-func TestApply_NotReady(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		e.edit(anyInstance, func(inst map[string]any) { inst["ssh"] = nil })
-		result := e.engine().Apply(t.Context(), spec(1), nil, time.Minute)
-		ready, plan := fleet.Ready(result.Members, rental.DesiredRunning), planText(fleet.Plan(spec(1), result.Members))
-		if len(result.Failures) != 1 || ready > 0 || plan != "wait 0" {
-			t.Errorf("%d are ready, the next plan is %q: %s", ready, plan, describe(result))
-		}
-	})
 }
 
 // A new member that the API does not find yet stays a member, and its destruction is repeated. After a minute it is

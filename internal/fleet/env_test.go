@@ -36,6 +36,12 @@ func run(t *testing.T, config simulator.Config, test func(t *testing.T, e *env))
 	})
 }
 
+// subtest runs a subtest in a bubble.
+func subtest(t *testing.T, name string, config simulator.Config, test func(t *testing.T, e *env)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, config, test) })
+}
+
 // runAny runs a test of fleets that keep any of their members, and of those that keep all or none.
 func runAny(t *testing.T, config simulator.Config, test func(t *testing.T, e *env, all bool)) {
 	t.Helper()
@@ -318,15 +324,6 @@ func (e *env) destroy(id string) {
 	e.t.Helper()
 	must(e.Client.DeleteInstance(e.t.Context(), id))
 	time.Sleep(time.Minute) // until it is destroyed
-}
-
-// burnKopH is what all instances cost.
-func (e *env) burnKopH() (sum int64) {
-	e.t.Helper()
-	for _, inst := range e.Active() {
-		sum += inst.BurnKopH()
-	}
-	return sum
 }
 
 // priceOf is the price of members that are rented from offers.

@@ -50,34 +50,31 @@ func TestApply_RecoversMembers(t *testing.T) {
 func TestApply_FindsAKilledGrowth(t *testing.T) {
 	for _, age := range []time.Duration{0, 2 * time.Hour} {
 		for _, size := range []int{2, 1, 0, 4, 6} {
-			t.Run(fmt.Sprintf("size %d after %s", size, age), func(t *testing.T) {
-				run(t, simulator.Config{}, func(t *testing.T, e *env) {
-					saved := e.create(spec(2))
-					e.want(e.apply(spec(5), saved), 5)
-					time.Sleep(age)
-					result := e.apply(spec(size), saved)
-					if len(result.Failures) > 0 || len(result.Recovered) != 3 || len(result.Members) != max(min(size, 2)+3, size) {
-						t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
-					}
-					e.want(e.apply(spec(size), e.read(result.Members)), size)
-				})
+			subtest(t, fmt.Sprintf("size %d after %s", size, age), simulator.Config{}, func(t *testing.T, e *env) {
+				saved := e.create(spec(2))
+				e.want(e.apply(spec(5), saved), 5)
+				time.Sleep(age)
+				result := e.apply(spec(size), saved)
+				if len(result.Failures) > 0 || len(result.Recovered) != 3 || len(result.Members) != max(min(size, 2)+3, size) {
+					t.Errorf("%d recovered: %s", len(result.Recovered), describe(result))
+				}
+				e.want(e.apply(spec(size), e.read(result.Members)), size)
 			})
 		}
 		for _, listed := range []bool{true, false} {
-			t.Run(fmt.Sprintf("destroyed after %s, listed %t", age, listed), func(t *testing.T) {
-				run(t, simulator.Config{}, func(t *testing.T, e *env) {
-					saved := e.create(spec(2))
-					e.want(e.apply(spec(5), saved), 5)
-					time.Sleep(age)
-					if !listed { // their keys return them
-						e.Proxy.Set(emptyList)
-					}
-					result := e.destroyAll(spec(2), saved)
-					e.Proxy.Set()
-					if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.Active()) > 0 {
-						t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.Active()), describe(result))
-					}
-				})
+			name := fmt.Sprintf("destroyed after %s, listed %t", age, listed)
+			subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+				saved := e.create(spec(2))
+				e.want(e.apply(spec(5), saved), 5)
+				time.Sleep(age)
+				if !listed { // their keys return them
+					e.Proxy.Set(emptyList)
+				}
+				result := e.destroyAll(spec(2), saved)
+				e.Proxy.Set()
+				if len(result.Recovered) != 3 || len(result.Failures) > 0 || len(e.Active()) > 0 {
+					t.Errorf("%d recovered, %d left: %s", len(result.Recovered), len(e.Active()), describe(result))
+				}
 			})
 		}
 	}
@@ -88,26 +85,25 @@ func TestApply_FindsAKilledGrowth(t *testing.T) {
 func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 	for name, first := range map[string]fleet.Spec{"random": spec(3), "chosen": chosenFleet(3)} {
 		for _, destroys := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, destroys %t", name, destroys), func(t *testing.T) {
-				run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
-					members := e.create(first)
-					e.destroy(members[1].Instance.ID)
-					train := spec(3)
-					train.Owner.Chosen = first.Owner.Chosen
-					e.want(e.apply(train, e.read(members)), 3)
-					train.Owner.GenerationsUnknown = true
-					saved := []fleet.Member{members[0], members[2]}
-					if destroys {
-						e.destroyAll(train, saved)
-						if left := len(e.Active()); left > 0 {
-							t.Errorf("%d are left", left)
-						}
-						return
+			forgets := simulator.Config{Hooks: quirks.New("forgotten-keys")}
+			subtest(t, fmt.Sprintf("%s, destroys %t", name, destroys), forgets, func(t *testing.T, e *env) {
+				members := e.create(first)
+				e.destroy(members[1].Instance.ID)
+				train := spec(3)
+				train.Owner.Chosen = first.Owner.Chosen
+				e.want(e.apply(train, e.read(members)), 3)
+				train.Owner.GenerationsUnknown = true
+				saved := []fleet.Member{members[0], members[2]}
+				if destroys {
+					e.destroyAll(train, saved)
+					if left := len(e.Active()); left > 0 {
+						t.Errorf("%d are left", left)
 					}
-					if result := e.apply(train, saved); len(e.Instances()) != 4 || len(result.Members) != 3 {
-						t.Errorf("%d were rented: %s", len(e.Instances()), describe(result))
-					}
-				})
+					return
+				}
+				if result := e.apply(train, saved); len(e.Instances()) != 4 || len(result.Members) != 3 {
+					t.Errorf("%d were rented: %s", len(e.Instances()), describe(result))
+				}
 			})
 		}
 	}
@@ -117,22 +113,20 @@ func TestApply_FindsAHealWithoutGenerations(t *testing.T) {
 // servers of the other alone, of any age, and none of them waits or fails.
 func TestApply_TwoFleetsWithOneName(t *testing.T) {
 	for _, age := range []time.Duration{0, 2 * time.Hour} {
-		t.Run(fmt.Sprint(age), func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				others := e.create(spec(3))
-				time.Sleep(age)
-				second := newFleet(1)
-				result := e.apply(second, nil)
-				second = resized(saved(second), 4)
-				result = e.apply(second, result.Members)
-				if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.Active()) != 7 {
-					t.Fatalf("%d active: %s", len(e.Active()), describe(result))
-				}
-				e.destroyAll(second, result.Members)
-				if e.want(e.apply(spec(3), others), 3); len(e.Active()) != 3 {
-					t.Errorf("%d of the other fleet are left", len(e.Active()))
-				}
-			})
+		subtest(t, fmt.Sprint(age), simulator.Config{}, func(t *testing.T, e *env) {
+			others := e.create(spec(3))
+			time.Sleep(age)
+			second := newFleet(1)
+			result := e.apply(second, nil)
+			second = resized(saved(second), 4)
+			result = e.apply(second, result.Members)
+			if len(result.Failures) > 0 || len(result.Members) != 4 || len(result.Recovered) > 0 || len(e.Active()) != 7 {
+				t.Fatalf("%d active: %s", len(e.Active()), describe(result))
+			}
+			e.destroyAll(second, result.Members)
+			if e.want(e.apply(spec(3), others), 3); len(e.Active()) != 3 {
+				t.Errorf("%d of the other fleet are left", len(e.Active()))
+			}
 		})
 	}
 }
@@ -200,33 +194,20 @@ func TestApply_ChosenFleetTakesNothingOfOthers(t *testing.T) {
 			e.want(engine.Apply(e.t.Context(), other, nil, time.Hour), 2)
 		}, 2, map[int]string{0: "InUse", 1: "InUse", 2: "NotTried"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
-				engine := e.engine()
-				test.prepare(e, engine)
-				sent := e.CountRequests("POST", "")
-				result := engine.Apply(t.Context(), chosenFleet(3), nil, time.Hour)
-				e.Proxy.Set()
-				if got := kinds(result); !maps.Equal(got, test.want) || e.CountRequests("POST", "") > sent+6 {
-					t.Errorf("%v, want %v: %s", got, test.want, describe(result))
-				}
-				if all := e.Instances(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
-					t.Errorf("%d members, %d were rented", len(result.Members), len(all))
-				}
-			})
+		subtest(t, name, simulator.Config{Hooks: quirks.New("forgotten-keys")}, func(t *testing.T, e *env) {
+			engine := e.engine()
+			test.prepare(e, engine)
+			sent := e.CountRequests("POST", "")
+			result := engine.Apply(t.Context(), chosenFleet(3), nil, time.Hour)
+			e.Proxy.Set()
+			if got := kinds(result); !maps.Equal(got, test.want) || e.CountRequests("POST", "") > sent+6 {
+				t.Errorf("%v, want %v: %s", got, test.want, describe(result))
+			}
+			if all := e.Instances(); len(all) != test.rented || len(test.want) > 0 && len(result.Members) > 0 {
+				t.Errorf("%d members, %d were rented", len(result.Members), len(all))
+			}
 		})
 	}
-}
-
-// After a create_before_destroy, the old object destroys its members, and those of the new one stay.
-func TestDestroy_KeepsMembersOfTheReplacement(t *testing.T) {
-	run(t, simulator.Config{Hooks: quirks.New("lagging-list")}, func(_ *testing.T, e *env) {
-		engine := e.engine()
-		old := engine.Apply(e.t.Context(), spec(2), nil, time.Hour)
-		replacement := engine.Apply(e.t.Context(), newFleet(3), nil, time.Hour)
-		must(engine.Destroy(e.t.Context(), spec(0), old.Members, time.Hour))
-		e.want(replacement, 3)
-	})
 }
 
 // A young member of a killed creation is given up if another instance makes the new fleet fail: the next apply can take
@@ -253,31 +234,29 @@ func TestApply_ChosenFleetReleasesFoundMembers(t *testing.T) {
 // next apply replaces it.
 func TestApply_FoundFailedMember(t *testing.T) {
 	for name, hidden := range map[string]bool{"by name": false, "by key": true} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				killed := e.create(spec(1))
-				e.fail(killed...)
-				withheld := e.LimitOffers(0)
-				if hidden {
-					e.hideNames()
-				}
-				two := allOf(2, 10*time.Hour)
-				began := time.Now()
-				result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
-				want := map[int]string{0: "NotPlanned", 1: "NotTried"}
-				if !maps.Equal(kinds(result), want) || len(result.Recovered) != 1 || time.Since(began) > time.Hour ||
-					!maps.Equal(ids(result.Members), ids(killed)) {
-					t.Errorf("%d recovered after %s: %s", len(result.Recovered), time.Since(began), describe(result))
-				}
-				for _, offer := range withheld {
-					e.AddOffer(offer, 0)
-				}
-				result = e.apply(spec(2), e.read(result.Members))
-				e.want(result, 2)
-				if len(result.Recovered) > 0 {
-					t.Errorf("%d recovered", len(result.Recovered))
-				}
-			})
+		subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+			killed := e.create(spec(1))
+			e.fail(killed...)
+			withheld := e.LimitOffers(0)
+			if hidden {
+				e.hideNames()
+			}
+			two := allOf(2, 10*time.Hour)
+			began := time.Now()
+			result := e.engine().Apply(t.Context(), two, nil, 20*time.Hour)
+			want := map[int]string{0: "NotPlanned", 1: "NotTried"}
+			if !maps.Equal(kinds(result), want) || len(result.Recovered) != 1 || time.Since(began) > time.Hour ||
+				!maps.Equal(ids(result.Members), ids(killed)) {
+				t.Errorf("%d recovered after %s: %s", len(result.Recovered), time.Since(began), describe(result))
+			}
+			for _, offer := range withheld {
+				e.AddOffer(offer, 0)
+			}
+			result = e.apply(spec(2), e.read(result.Members))
+			e.want(result, 2)
+			if len(result.Recovered) > 0 {
+				t.Errorf("%d recovered", len(result.Recovered))
+			}
 		})
 	}
 }
@@ -355,32 +334,31 @@ func TestApply_UnknownOutcome(t *testing.T) {
 	} {
 		for _, hidden := range []bool{false, true} {
 			for _, destroys := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys), func(t *testing.T) {
-					run(t, simulator.Config{}, func(t *testing.T, e *env) {
-						e.lose(simtest.Creates("train-1"))
-						train := test.spec
-						result := e.apply(train, nil)
-						if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
-							t.Fatal(describe(result))
+				name := fmt.Sprintf("%s, hidden %t, destroys %t", name, hidden, destroys)
+				subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+					e.lose(simtest.Creates("train-1"))
+					train := test.spec
+					result := e.apply(train, nil)
+					if kinds(result)[1] != "OutcomeUnknown" || len(result.Members) != 1 || !result.Missing[0].Unknown {
+						t.Fatal(describe(result))
+					}
+					e.Proxy.Set()
+					if hidden {
+						e.hideNames()
+					}
+					train = saved(train)
+					train.Owner.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
+					if destroys {
+						result = e.destroyAll(train, result.Slots())
+						if kinds(result)[1] != test.kind || len(e.Active()) != test.left {
+							t.Errorf("%d are left: %s", len(e.Active()), describe(result))
 						}
-						e.Proxy.Set()
-						if hidden {
-							e.hideNames()
-						}
-						train = saved(train)
-						train.Owner.Chosen = lifecycle.KeySeed{} // the prefix was removed meanwhile
-						if destroys {
-							result = e.destroyAll(train, result.Slots())
-							if kinds(result)[1] != test.kind || len(e.Active()) != test.left {
-								t.Errorf("%d are left: %s", len(e.Active()), describe(result))
-							}
-							return
-						}
-						result = e.apply(train, result.Slots())
-						if e.want(result, 2); len(result.Recovered) != 1 {
-							t.Errorf("%d recovered", len(result.Recovered))
-						}
-					})
+						return
+					}
+					result = e.apply(train, result.Slots())
+					if e.want(result, 2); len(result.Recovered) != 1 {
+						t.Errorf("%d recovered", len(result.Recovered))
+					}
 				})
 			}
 		}
@@ -419,26 +397,24 @@ func TestApply_DestructionKeepsInstancesOfAnotherObject(t *testing.T) {
 // and its server would be billed during the wait for offers. So the apply ends.
 func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
 	for name, train := range map[string]fleet.Spec{"new": newFleet(3), "chosen": chosenFleet(3), "saved": spec(3)} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.LimitOffers(3)
-				e.Proxy.Set(simtest.Creates("train-2").Do(simtest.LoseResponse), simtest.Creates("train-1").Do(
-					func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-						time.Sleep(3 * time.Second) // the first request takes a while
-						e.LimitOffers(0)
-						simtest.Fail(http.StatusConflict)(w, r, api)
-					}))
-				train.All, train.Offers.Wait = true, time.Hour
-				began := time.Now()
-				result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
-				unknown := func(m fleet.Member) bool { return m.Unknown }
-				if left := e.Active(); len(left) != 1 || !slices.ContainsFunc(result.Missing, unknown) {
-					t.Errorf("%d are left: %s", len(left), describe(result))
-				}
-				if took := time.Since(began); took > 10*time.Minute {
-					t.Errorf("it took %s", took)
-				}
-			})
+		subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+			e.LimitOffers(3)
+			e.Proxy.Set(simtest.Creates("train-2").Do(simtest.LoseResponse), simtest.Creates("train-1").Do(
+				func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+					time.Sleep(3 * time.Second) // the first request takes a while
+					e.LimitOffers(0)
+					simtest.Fail(http.StatusConflict)(w, r, api)
+				}))
+			train.All, train.Offers.Wait = true, time.Hour
+			began := time.Now()
+			result := e.engine().Apply(t.Context(), train, nil, 2*time.Hour)
+			unknown := func(m fleet.Member) bool { return m.Unknown }
+			if left := e.Active(); len(left) != 1 || !slices.ContainsFunc(result.Missing, unknown) {
+				t.Errorf("%d are left: %s", len(left), describe(result))
+			}
+			if took := time.Since(began); took > 10*time.Minute {
+				t.Errorf("it took %s", took)
+			}
 		})
 	}
 }
@@ -447,27 +423,25 @@ func TestApply_AllDoesNotForgetUnknownSlots(t *testing.T) {
 // generation.
 func TestApply_UnknownServerIsDestroyed(t *testing.T) {
 	for name, destroys := range map[string]bool{"apply": false, "destroy": true} {
-		t.Run(name, func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				e.lose(simtest.Creates("train-1"))
-				train := chosenFleet(2)
-				result := e.apply(train, nil)
-				e.Proxy.Set()
-				for _, inst := range e.Active() {
-					if inst.NameString() == "train-1" {
-						e.destroy(inst.ID)
-					}
+		subtest(t, name, simulator.Config{}, func(t *testing.T, e *env) {
+			e.lose(simtest.Creates("train-1"))
+			train := chosenFleet(2)
+			result := e.apply(train, nil)
+			e.Proxy.Set()
+			for _, inst := range e.Active() {
+				if inst.NameString() == "train-1" {
+					e.destroy(inst.ID)
 				}
-				train, sent := saved(train), e.CountRequests("POST", "")
-				if destroys {
-					result = e.destroyAll(train, result.Slots())
-				} else {
-					result = e.apply(train, result.Slots())
-				}
-				if len(result.Failures) > 0 || e.CountRequests("POST", "") > sent+16 {
-					t.Errorf("%d requests: %s", e.CountRequests("POST", "")-sent, describe(result))
-				}
-			})
+			}
+			train, sent := saved(train), e.CountRequests("POST", "")
+			if destroys {
+				result = e.destroyAll(train, result.Slots())
+			} else {
+				result = e.apply(train, result.Slots())
+			}
+			if len(result.Failures) > 0 || e.CountRequests("POST", "") > sent+16 {
+				t.Errorf("%d requests: %s", e.CountRequests("POST", "")-sent, describe(result))
+			}
 		})
 	}
 }
@@ -476,24 +450,22 @@ func TestApply_UnknownServerIsDestroyed(t *testing.T) {
 // name: the fleet takes its own server.
 func TestApply_UnknownSlotIsItsOwn(t *testing.T) {
 	for _, age := range []time.Duration{0, 2 * time.Hour} {
-		t.Run(fmt.Sprint(age), func(t *testing.T) {
-			run(t, simulator.Config{}, func(t *testing.T, e *env) {
-				mine := newFleet(1)
-				first := e.create(mine)
-				e.lose(simtest.Creates("train-1"))
-				mine = resized(saved(mine), 2)
-				grown := e.apply(mine, first)
-				e.Proxy.Set()
-				before := e.Active()
-				theirs := e.apply(chosenFleet(2), nil).Members
-				time.Sleep(age)
-				mine.Owner.Chosen = chosenFleet(2).Owner.Chosen
-				result := e.apply(mine, grown.Slots())
-				own := ids(result.Members)[1]
-				if len(before) != 2 || own == "" || own == ids(theirs)[1] || len(result.Failures) > 0 {
-					t.Errorf("slot 1 has %s, the other fleet %s: %s", own, ids(theirs)[1], describe(result))
-				}
-			})
+		subtest(t, fmt.Sprint(age), simulator.Config{}, func(t *testing.T, e *env) {
+			mine := newFleet(1)
+			first := e.create(mine)
+			e.lose(simtest.Creates("train-1"))
+			mine = resized(saved(mine), 2)
+			grown := e.apply(mine, first)
+			e.Proxy.Set()
+			before := e.Active()
+			theirs := e.apply(chosenFleet(2), nil).Members
+			time.Sleep(age)
+			mine.Owner.Chosen = chosenFleet(2).Owner.Chosen
+			result := e.apply(mine, grown.Slots())
+			own := ids(result.Members)[1]
+			if len(before) != 2 || own == "" || own == ids(theirs)[1] || len(result.Failures) > 0 {
+				t.Errorf("slot 1 has %s, the other fleet %s: %s", own, ids(theirs)[1], describe(result))
+			}
 		})
 	}
 }

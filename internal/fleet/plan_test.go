@@ -29,14 +29,14 @@ func planText(phases []fleet.Phase) string {
 	return strings.Join(text, " | ")
 }
 
-// existing returns members with these statuses, in the slots 0, 1 and so on; an empty status is a missing member. The
-// prices fall from slot to slot.
-func existing(statuses ...rental.InstanceStatus) (members []fleet.Member) {
-	for slot, status := range statuses {
+// existing returns members with these statuses, in the slots 0, 1 and so on; a hyphen is a missing member. The prices
+// fall from slot to slot.
+func existing(statuses string) (members []fleet.Member) {
+	for slot, status := range strings.Fields(statuses) {
 		m := fleet.Member{Slot: slot, Generation: 1, Request: spec(0).Request}
-		if status != "" {
-			m.Instance = rental.Instance{ID: fmt.Sprint("ins_", slot), Status: status, Type: rental.OnDemand}
-			m.Instance.Price.RunningKopH = int64(1000 - 100*slot)
+		if status != "-" {
+			m.Instance.ID, m.Instance.Status = fmt.Sprint("ins_", slot), rental.InstanceStatus(status)
+			m.Instance.Type, m.Instance.Price.RunningKopH = rental.OnDemand, int64(1000-100*slot)
 		}
 		members = append(members, m)
 	}
@@ -45,82 +45,62 @@ func existing(statuses ...rental.InstanceStatus) (members []fleet.Member) {
 
 func TestPlan(t *testing.T) {
 	type change = func(*fleet.Spec, []fleet.Member)
-	larger := func(s *fleet.Spec) { s.Request.DiskGB, s.MaxUnavailable = 40, 2 }
+	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
+	all := func(s *fleet.Spec, _ []fleet.Member) { s.All = true }
+	stopped := func(s *fleet.Spec, _ []fleet.Member) { s.Target.State = rental.DesiredStopped }
+	onOutbid := func(policy lifecycle.OutbidPolicy) change {
+		return func(s *fleet.Spec, _ []fleet.Member) { s.Target.OnOutbid = policy }
+	}
+	larger := func(s *fleet.Spec, _ []fleet.Member) { s.Request.DiskGB, s.MaxUnavailable = 40, 2 }
+	unknown := func(s *fleet.Spec, m []fleet.Member) {
+		larger(s, m)
+		m[0].Request = rental.InstanceCreate{}
+	}
+	oneByOne := func(s *fleet.Spec, m []fleet.Member) {
+		larger(s, m)
+		s.MaxUnavailable, m[1].NotReady = 0, true
+	}
+	notReady := func(_ *fleet.Spec, m []fleet.Member) { m[1].NotReady = true }
+	rejected := func(_ *fleet.Spec, m []fleet.Member) { m[1].Rejected = true }
+	protected := func(_ *fleet.Spec, m []fleet.Member) { m[1].Protected = true }
+	spelled := func(s *fleet.Spec, m []fleet.Member) { s.Request.Image, m[0].Request.Image = short, long }
+	imported := func(_ *fleet.Spec, m []fleet.Member) {
+		m[0].Request.Image, m[1].Request.Image, m[1].Generation = short, short, 0
+	}
 	for name, test := range map[string]struct {
 		size     int
-		statuses []rental.InstanceStatus
+		statuses string
 		change   change
 		want     string
 	}{
-		"as described": {2, []rental.InstanceStatus{"running", "running"}, nil, ""},
-		"a new fleet":  {3, nil, nil, "create 0, create 1, create 2"},
+		"as described": {2, "running running", nil, ""},
+		"a new fleet":  {3, "", nil, "create 0, create 1, create 2"},
 		"a heal": {
-			5, []rental.InstanceStatus{"running", "failed", "", "outbid", "stopped"}, nil,
-			"start 3, start 4, replace 1, create 2",
+			5, "running failed - outbid stopped", nil, "start 3, start 4, replace 1, create 2",
 		},
-		"outbid members are replaced": {
-			1, []rental.InstanceStatus{"outbid"},
-			func(s *fleet.Spec, _ []fleet.Member) { s.Target.OnOutbid = lifecycle.OutbidReplace }, "replace 0",
-		},
-		"outbid members are kept": {
-			1, []rental.InstanceStatus{"outbid"},
-			func(s *fleet.Spec, _ []fleet.Member) { s.Target.OnOutbid = lifecycle.OutbidKeep }, "",
-		},
-		"a stop": {
-			2, []rental.InstanceStatus{"running", "starting"},
-			func(s *fleet.Spec, _ []fleet.Member) { s.Target.State = rental.DesiredStopped }, "stop 0, wait 1",
-		},
-		"what was not ready in time": {
-			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].NotReady = true },
-			"wait 1",
-		},
-		"what could not be destroyed": {
-			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Rejected = true },
-			"replace 1",
-		},
-		"all: the existing members first": {
-			3, []rental.InstanceStatus{"stopped", "failed"}, func(s *fleet.Spec, _ []fleet.Member) { s.All = true },
-			"start 0 | strict, all: replace 1, create 2",
-		},
-		"smaller: the highest slots": {
-			1, []rental.InstanceStatus{"running", "running", "running"}, nil, "destroy 1, destroy 2",
-		},
-		"smaller: missing ones first": {2, []rental.InstanceStatus{"", "running", "running"}, nil, ""},
-		"smaller: protected ones last": {
-			1, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) { m[1].Protected = true },
-			"destroy 0",
-		},
-		"smaller, with a heal": {1, []rental.InstanceStatus{"failed", "running"}, nil, "destroy 1 | replace 0"},
+		"outbid members are replaced":     {1, "outbid", onOutbid(lifecycle.OutbidReplace), "replace 0"},
+		"outbid members are kept":         {1, "outbid", onOutbid(lifecycle.OutbidKeep), ""},
+		"a stop":                          {2, "running starting", stopped, "stop 0, wait 1"},
+		"what was not ready in time":      {2, "running running", notReady, "wait 1"},
+		"what could not be destroyed":     {2, "running running", rejected, "replace 1"},
+		"all: the existing members first": {3, "stopped failed", all, "start 0 | strict, all: replace 1, create 2"},
+		"smaller: the highest slots":      {1, "running running running", nil, "destroy 1, destroy 2"},
+		"smaller: missing ones first":     {2, "- running running", nil, ""},
+		"smaller: protected ones last":    {1, "running running", protected, "destroy 0"},
+		"smaller, with a heal":            {1, "failed running", nil, "destroy 1 | replace 0"},
 		"other arguments: groups, the others first": {
-			5, []rental.InstanceStatus{"running", "running", "stopped", "failed"},
-			func(s *fleet.Spec, _ []fleet.Member) { larger(s) },
+			5, "running running stopped failed", larger,
 			"replace 3, create 4 | strict: update 2, update 0 | strict: update 1",
 		},
 		"other arguments, not ready: down already": {
-			2, []rental.InstanceStatus{"running", "running"}, func(s *fleet.Spec, m []fleet.Member) {
-				larger(s)
-				s.MaxUnavailable, m[1].NotReady = 0, true
-			}, "strict: update 1 | strict: update 0",
+			2, "running running", oneByOne, "strict: update 1 | strict: update 0",
 		},
-		"arguments that are not known": {
-			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
-				larger(s)
-				m[0].Request = rental.InstanceCreate{}
-			}, "",
-		},
-		"another spelling of the image": {
-			1, []rental.InstanceStatus{"running"}, func(s *fleet.Spec, m []fleet.Member) {
-				s.Request.Image, m[0].Request.Image = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
-			}, "",
-		},
-		"the default image of an imported member": {
-			2, []rental.InstanceStatus{"running", "running"}, func(_ *fleet.Spec, m []fleet.Member) {
-				m[0].Request.Image, m[1].Request.Image, m[1].Generation = "ubuntu:24.04", "ubuntu:24.04", 0
-			}, "strict: update 0",
-		},
-		"a missing slot of a smaller fleet": {1, []rental.InstanceStatus{"running", ""}, nil, ""},
+		"arguments that are not known":            {1, "running", unknown, ""},
+		"another spelling of the image":           {1, "running", spelled, ""},
+		"the default image of an imported member": {2, "running running", imported, "strict: update 0"},
+		"a missing slot of a smaller fleet":       {1, "running -", nil, ""},
 	} {
-		s, members := spec(test.size), existing(test.statuses...)
+		s, members := spec(test.size), existing(test.statuses)
 		if test.change != nil {
 			test.change(&s, members)
 		}
@@ -133,7 +113,7 @@ func TestPlan(t *testing.T) {
 // New members join the location of those that stay: of their offer, or as the API returns it, which may omit the
 // country.
 func TestSpec_Demand(t *testing.T) {
-	members := existing("running", "running", "running")
+	members := existing("running running running")
 	members[0].Offer.Location = market.Location{GPU: "a", Country: "NL"}
 	members[1].Instance.GPU.Slug, members[1].Instance.Country = "b", new("DE")
 	members[2].Instance.GPU.Slug = "c"
@@ -148,7 +128,7 @@ func TestSpec_Demand(t *testing.T) {
 
 // A running member that an apply has not seen ready does not count, a stopped one does.
 func TestReady(t *testing.T) {
-	members := existing("running", "running", "stopped", "outbid", "")
+	members := existing("running running stopped outbid -")
 	members[1].NotReady, members[2].NotReady = true, true
 	running, stopped := fleet.Ready(members, rental.DesiredRunning), fleet.Ready(members, rental.DesiredStopped)
 	if running != 1 || stopped != 1 {
@@ -177,7 +157,7 @@ func TestDistinct(t *testing.T) {
 
 // A member that is replaced makes room for its own replacement only: new members are rented before it is destroyed.
 func TestSpending(t *testing.T) {
-	members := existing("running", "running", "", "stopped", "running", "")
+	members := existing("running running - stopped running -")
 	members[3].Instance.Price.StoppedKopH = 10
 	actions := []fleet.Action{fleet.Update, fleet.Update, fleet.Create, fleet.Start, fleet.Destroy, fleet.Create}
 	var changes []fleet.Change

@@ -3,9 +3,9 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
@@ -29,12 +29,11 @@ func tooLate(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
-// withResponses runs a test in a synctest bubble, with the responses to successive create requests and a client that
+// withResponses runs a subtest in a synctest bubble, with the responses to successive create requests and a client that
 // does not repeat them. The price cap of the creation is that of the offer.
-func withResponses(t *testing.T, made responses, test func(t *testing.T, s *service, c *creation)) {
+func withResponses(t *testing.T, name string, made responses, test func(t *testing.T, s *service, c *creation)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := rentaltest.NewAccount()
+	subtestAccount(t, name, func(t *testing.T, s *service, _ *Manager) {
 		s.Script("POST /instances", rentaltest.InTurn(made...))
 		s.Script("GET /instances/*", replays)
 		client, err := rental.New(rental.Config{
@@ -79,19 +78,17 @@ func TestRequest(t *testing.T) {
 		"the key is revoked from the start":   {responses{unauthorized}, rental.CodeUnauthorized},
 		"never a response until the deadline": {responses{cuts}, "OutcomeUnknown"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withResponses(t, test.service, func(t *testing.T, _ *service, c *creation) {
-				ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
-				defer cancel()
-				rented, _, err := c.request(ctx, &anOffer)
-				got := rented.ID
-				if err != nil {
-					got = codeOf(err)
-				}
-				if got != test.want {
-					t.Errorf("%s (%v), want %s", got, err, test.want)
-				}
-			})
+		withResponses(t, name, test.service, func(t *testing.T, _ *service, c *creation) {
+			ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
+			defer cancel()
+			rented, _, err := c.request(ctx, &anOffer)
+			got := rented.ID
+			if err != nil {
+				got = codeOf(err)
+			}
+			if got != test.want {
+				t.Errorf("%s (%v), want %s", got, err, test.want)
+			}
 		})
 	}
 }
@@ -107,7 +104,7 @@ func codeOf(err error) string {
 // A response that a repetition is not likely to improve ends the creation soon.
 func TestRequest_ForeignResponses(t *testing.T) {
 	for _, status := range []int{403, 404} {
-		withResponses(t, responses{foreign(status)}, func(t *testing.T, s *service, c *creation) {
+		withResponses(t, fmt.Sprint(status), responses{foreign(status)}, func(t *testing.T, s *service, c *creation) {
 			_, _, err := c.request(t.Context(), &anOffer)
 			if n := len(s.Sent("POST /instances")); errorName(err) != "OutcomeUnknown" || n != maxUnreadable {
 				t.Errorf("%v after %d requests, want an unknown outcome after %d", err, n, maxUnreadable)
@@ -145,19 +142,17 @@ func TestRent_Interrupted(t *testing.T) {
 		"in flight, 503":            {responses{slow(refuses(503))}, "OutcomeUnknown", 15 * time.Second},
 		"in flight, never answered": {responses{tooLate}, "OutcomeUnknown", 16 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withResponses(t, test.responses, func(t *testing.T, _ *service, c *creation) {
-				ctx, interrupt := context.WithCancel(t.Context())
-				time.AfterFunc(interruption, interrupt)
-				began := time.Now()
-				rented, err := c.manager.Rent(ctx, c.order, anOffer)
-				if took := time.Since(began); errorName(err) != test.want || took != test.took {
-					t.Errorf("after %s: %v", took, err)
-				}
-				if (rented.ID != "") != (test.want == "") {
-					t.Errorf("rented %q", rented.ID)
-				}
-			})
+		withResponses(t, name, test.responses, func(t *testing.T, _ *service, c *creation) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			time.AfterFunc(interruption, interrupt)
+			began := time.Now()
+			rented, err := c.manager.Rent(ctx, c.order, anOffer)
+			if took := time.Since(began); errorName(err) != test.want || took != test.took {
+				t.Errorf("after %s: %v", took, err)
+			}
+			if (rented.ID != "") != (test.want == "") {
+				t.Errorf("rented %q", rented.ID)
+			}
 		})
 	}
 }
@@ -185,17 +180,15 @@ func TestRent_Refused(t *testing.T) {
 		"another refusal":           {at(1000), responses{refuses(402)}, "Error", 0},
 		"an unknown outcome, a 409": {at(900), responses{cuts, conflict}, "OutcomeUnknown", 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withResponses(t, test.responses, func(t *testing.T, s *service, c *creation) {
-				s.Script("GET /offers/*", test.offer)
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				defer cancel()
-				rented, err := c.manager.Rent(ctx, c.order, anOffer)
-				refused, _ := errors.AsType[OfferRefused](err)
-				if errorName(err) != test.want || refused.Afterwards != test.afterwards || (rented.ID != "") != (err == nil) {
-					t.Errorf("got %q, %v", rented.ID, err)
-				}
-			})
+		withResponses(t, name, test.responses, func(t *testing.T, s *service, c *creation) {
+			s.Script("GET /offers/*", test.offer)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			rented, err := c.manager.Rent(ctx, c.order, anOffer)
+			refused, _ := errors.AsType[OfferRefused](err)
+			if errorName(err) != test.want || refused.Afterwards != test.afterwards || (rented.ID != "") != (err == nil) {
+				t.Errorf("got %q, %v", rented.ID, err)
+			}
 		})
 	}
 }

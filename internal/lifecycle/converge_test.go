@@ -72,11 +72,9 @@ func TestConverge_OutbidAfterStart(t *testing.T) {
 		"restart, always, seen": {"outbid/running", restart, late, "OutbidAgain, outbid: start start start"},
 	} {
 		for suffix, lag := range lags {
-			t.Run(name+suffix, func(t *testing.T) {
-				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
-					s.Lag, s.On["start"] = lag, test.start
-					checkConverge(t, s, m, running(test.onOutbid), test.want)
-				})
+			subtestInstance(t, name+suffix, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
+				s.Lag, s.On["start"] = lag, test.start
+				checkConverge(t, s, m, running(test.onOutbid), test.want)
 			})
 		}
 	}
@@ -127,12 +125,10 @@ func TestConverge_DecidedOutcomes(t *testing.T) {
 		"outbid after a stop":                {"running", "stopped", at("outbid", "stopped"), "ok, outbid: stop"},
 		"outbid, and no stop takes effect":   {"running", "stopped", at("outbid", "running"), "Reverted, outbid: stop stop"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
-				s.On["start"], s.On["stop"] = test.request, test.request
-				target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-				checkConverge(t, s, m, target, test.want)
-			})
+		subtestInstance(t, name, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
+			s.On["start"], s.On["stop"] = test.request, test.request
+			target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
+			checkConverge(t, s, m, target, test.want)
 		})
 	}
 }
@@ -157,20 +153,18 @@ func TestConverge_LostResponses(t *testing.T) {
 		},
 	} {
 		for suffix, lag := range lags {
-			t.Run(name+suffix, func(t *testing.T) {
-				withInstance(t, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
-					work := map[string]func(*service) int{"running": starts, "stopped": stops}[test.wanted]
-					calls, works := 0, loses(work, test.status, test.lost)
-					request := func(s *service) int {
-						if calls++; calls <= test.undone {
-							return http.StatusServiceUnavailable
-						}
-						return works(s)
+			subtestInstance(t, name+suffix, rental.Interruptible, test.from, func(t *testing.T, s *service, m *Manager) {
+				work := map[string]func(*service) int{"running": starts, "stopped": stops}[test.wanted]
+				calls, works := 0, loses(work, test.status, test.lost)
+				request := func(s *service) int {
+					if calls++; calls <= test.undone {
+						return http.StatusServiceUnavailable
 					}
-					s.Lag, s.On["start"], s.On["stop"] = lag, request, request
-					target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
-					checkConverge(t, s, m, target, test.want)
-				})
+					return works(s)
+				}
+				s.Lag, s.On["start"], s.On["stop"] = lag, request, request
+				target := Target{State: rental.DesiredState(test.wanted), OnOutbid: OutbidRestart}
+				checkConverge(t, s, m, target, test.want)
 			})
 		}
 	}
@@ -241,17 +235,15 @@ func TestConverge_PriceAboveCap(t *testing.T) {
 		"the offer is too expensive now": {"interruptible", expensive, stops, 999, 0, "AboveCap, stopped: "},
 		"its price is above a lower cap": {"on_demand", starts, stops, 999, 0, "AboveCap, stopped: "},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, test.kind, "stopped", func(t *testing.T, s *service, m *Manager) {
-				m.limitBurn(test.maxBurn)
-				s.On["start"], s.On["stop"] = test.start, test.stop
-				target := running(OutbidRestart)
-				target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
-				reason := checkConverge(t, s, m, target, test.want)
-				if burn := test.maxBurn > 0; reason != "" && (reason == "AboveBurnLimit") != burn {
-					t.Errorf("the reason is %s", reason)
-				}
-			})
+		subtestInstance(t, name, test.kind, "stopped", func(t *testing.T, s *service, m *Manager) {
+			m.limitBurn(test.maxBurn)
+			s.On["start"], s.On["stop"] = test.start, test.stop
+			target := running(OutbidRestart)
+			target.MaxPriceKopH, target.OfferID = test.maxPrice, "off_1"
+			reason := checkConverge(t, s, m, target, test.want)
+			if burn := test.maxBurn > 0; reason != "" && (reason == "AboveBurnLimit") != burn {
+				t.Errorf("the reason is %s", reason)
+			}
 		})
 	}
 }
@@ -268,27 +260,25 @@ func TestConverge_InterruptedStartAboveCap(t *testing.T) {
 		"the price rises afterwards":    {"stopped", true, 0},
 		"later, and the new price lags": {"outbid/running", false, 2 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.OnDemand, test.state, func(t *testing.T, s *service, m *Manager) {
-				ctx, interrupt := context.WithCancel(t.Context())
-				s.Lag = test.interrupted * 3 / 4
-				s.On["start"] = func(s *service) int {
-					if time.AfterFunc(test.interrupted, interrupt); test.interrupted == 0 {
-						interrupt()
-					}
-					rise := func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 }
-					if s.Later(0, rise); !test.later {
-						rise(&s.Inst)
-					}
-					return starts(s)
+		subtestInstance(t, name, rental.OnDemand, test.state, func(t *testing.T, s *service, m *Manager) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			s.Lag = test.interrupted * 3 / 4
+			s.On["start"] = func(s *service) int {
+				if time.AfterFunc(test.interrupted, interrupt); test.interrupted == 0 {
+					interrupt()
 				}
-				target := running(OutbidRestart)
-				target.MaxPriceKopH = 2000
-				_, err := m.Converge(ctx, s.Inst, target)
-				if errorName(err) != "StoppedAgain" || s.Inst.Status != "stopping" || s.Changes() != "start stop" {
-					t.Errorf("it is %s: %v, sent %s", s.Inst.Status, err, s.Changes())
+				rise := func(inst *rental.Instance) { inst.Price.RunningKopH = 5010 }
+				if s.Later(0, rise); !test.later {
+					rise(&s.Inst)
 				}
-			})
+				return starts(s)
+			}
+			target := running(OutbidRestart)
+			target.MaxPriceKopH = 2000
+			_, err := m.Converge(ctx, s.Inst, target)
+			if errorName(err) != "StoppedAgain" || s.Inst.Status != "stopping" || s.Changes() != "start stop" {
+				t.Errorf("it is %s: %v, sent %s", s.Inst.Status, err, s.Changes())
+			}
 		})
 	}
 }

@@ -50,22 +50,20 @@ func TestDestroy(t *testing.T) {
 		"refused while it boots":      {destroy: notWhileBooting, boots: 20 * time.Minute, accepted: true},
 		"no permission":               {destroy: replies(http.StatusForbidden), status: http.StatusForbidden},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
-				s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
-				s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
-				began := time.Now()
-				accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
-				if accepted != test.accepted || (err == nil) != (test.status == 0) {
-					t.Errorf("accepted: %t, %v", accepted, err)
-				}
-				if took := time.Since(began); took > test.boots+decided {
-					t.Errorf("it took %s", took)
-				}
-				if owner, _ := m.Owners.Owner(rentaltest.ID); owner.Destroyed != (err == nil) {
-					t.Errorf("recorded as destroyed: %t", owner.Destroyed)
-				}
-			})
+		subtestInstance(t, name, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
+			s.Later(test.boots, is(rental.StatusRunning, rental.DesiredRunning))
+			s.Lag, s.On["DELETE"], s.On["GET"] = test.lag, test.destroy, test.read
+			began := time.Now()
+			accepted, err := m.Destroy(t.Context(), rentaltest.ID, time.Time{})
+			if accepted != test.accepted || (err == nil) != (test.status == 0) {
+				t.Errorf("accepted: %t, %v", accepted, err)
+			}
+			if took := time.Since(began); took > test.boots+decided {
+				t.Errorf("it took %s", took)
+			}
+			if owner, _ := m.Owners.Owner(rentaltest.ID); owner.Destroyed != (err == nil) {
+				t.Errorf("recorded as destroyed: %t", owner.Destroyed)
+			}
 		})
 	}
 }
@@ -115,34 +113,40 @@ func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 }
 
 // A wait for a new instance continues while the API does not find it. After a minute, or once it was found, a 404 ends
-// it.
+// it. What was just rented is new, whatever its time of creation is.
 func TestConverge_NewInstanceIsNotFoundYet(t *testing.T) {
 	for name, test := range map[string]struct {
 		age          time.Duration
 		hidden, gone time.Duration // the API does not find it until, and from then on
+		rented       bool          // by this run
 		want         string
 	}{
-		"new, then found":            {0, 50 * time.Second, time.Hour, ""},
-		"new, never found":           {0, time.Hour, time.Hour, "Missing"},
-		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, "Missing"},
-		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, "Missing"},
+		"new, then found":            {0, 50 * time.Second, time.Hour, false, ""},
+		"new, never found":           {0, time.Hour, time.Hour, false, "Missing"},
+		"new, found, then destroyed": {0, 5 * time.Second, 20 * time.Second, false, "Missing"},
+		"an earlier instance":        {2 * time.Minute, 50 * time.Second, time.Hour, false, "Missing"},
+		"just rented, another clock": {time.Hour, 50 * time.Second, time.Hour, true, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstance(t, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
-				began, target := time.Now(), running(OutbidRestart)
-				s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
-				s.On["GET"] = func(*service) int {
-					if at := time.Since(began); at < test.hidden || at > test.gone {
-						return http.StatusNotFound
-					}
-					return http.StatusOK
+		subtestInstance(t, name, rental.OnDemand, "creating/running", func(t *testing.T, s *service, m *Manager) {
+			began, target := time.Now(), running(OutbidRestart)
+			s.Later(40*time.Second, is(rental.StatusRunning, rental.DesiredRunning))
+			s.On["GET"] = func(*service) int {
+				if at := time.Since(began); at < test.hidden || at > test.gone {
+					return http.StatusNotFound
 				}
-				target.CreatedAt = m.Client.Now().Add(-test.age)
-				_, err := m.Converge(t.Context(), s.Inst, target)
-				if took := time.Since(began); errorName(err) != test.want || took > decided {
-					t.Errorf("got %v after %s", err, took)
-				}
-			})
+				return http.StatusOK
+			}
+			target.CreatedAt = m.Client.Now().Add(-test.age)
+			s.Inst.CreatedAt, s.Inst.Template.Slug, s.Inst.DiskGB = target.CreatedAt, "ubuntu", 60
+			var err error
+			if rented := (Rented{Order: newOrder(RandomKey()), Proven: true, Instance: s.Inst}); test.rented {
+				_, err = m.ConvergeRented(t.Context(), rented, target)
+			} else {
+				_, err = m.Converge(t.Context(), s.Inst, target)
+			}
+			if took := time.Since(began); errorName(err) != test.want || took > decided {
+				t.Errorf("got %v after %s", err, took)
+			}
 		})
 	}
 }

@@ -40,6 +40,20 @@ func withInstance(t *testing.T, kind rental.RentalType, state string, test func(
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) { test(t, s, newManager(client)) })
 }
 
+// subtestAccount runs a subtest withAccount.
+func subtestAccount(t *testing.T, name string, test func(t *testing.T, s *service, m *Manager)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { withAccount(t, test) })
+}
+
+// subtestInstance runs a subtest withInstance.
+func subtestInstance(
+	t *testing.T, name string, kind rental.RentalType, state string, test func(*testing.T, *service, *Manager),
+) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { withInstance(t, kind, state, test) })
+}
+
 func newManager(client *rental.Client) *Manager {
 	templates := func(context.Context, string) (rental.Template, bool, error) {
 		return rental.Template{Slug: "pytorch", LaunchMode: rental.LaunchSSH}, true, nil

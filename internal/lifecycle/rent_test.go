@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,36 +44,34 @@ func TestRent_TakesOnlyItsOwnInstance(t *testing.T) {
 		"its own, another disk":           {own, 0, anotherDisk, Object{}, ""},
 		"its own, in another object":      {own, 0, nil, stranger, "InUse"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				s.Key, s.Inst = test.seed.Key(1), ordered(age)
-				if test.change != nil {
-					test.change(&s.Inst)
-				}
-				if test.owner != (Object{}) {
-					m.Owners.Claim(rentaltest.ID, test.owner)
-				}
-				order := newOrder(test.seed)
-				order.RecoverWithin = test.within
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
-					t.Errorf("got %+v, %v", rented, err)
-				}
-				if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != rentaltest.ID {
-					t.Errorf("the error has instance %q", before.ID)
-				}
-				if test.want == "" && (!rented.Recovered || rented.Candidate != nil) {
-					t.Errorf("got %+v", rented)
-				}
-				owner, found := m.Owners.Owner(rentaltest.ID)
-				taken := test.seed.Chosen() && test.owner == Object{}
-				if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
-					t.Errorf("the owner is %+v (%t)", owner, found)
-				}
-				if len(s.Sent("POST /instances")) != 1 || s.Changes() != "" {
-					t.Errorf("sent %v", s.Sent(""))
-				}
-			})
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			s.Key, s.Inst = test.seed.Key(1), ordered(age)
+			if test.change != nil {
+				test.change(&s.Inst)
+			}
+			if test.owner != (Object{}) {
+				m.Owners.Claim(rentaltest.ID, test.owner)
+			}
+			order := newOrder(test.seed)
+			order.RecoverWithin = test.within
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if errorName(err) != test.want || (rented.ID != "") != (test.want == "") {
+				t.Errorf("got %+v, %v", rented, err)
+			}
+			if before, found := RentedBefore(err); found != (err != nil) || found && before.ID != rentaltest.ID {
+				t.Errorf("the error has instance %q", before.ID)
+			}
+			if test.want == "" && (!rented.Recovered || rented.Candidate != nil) {
+				t.Errorf("got %+v", rented)
+			}
+			owner, found := m.Owners.Owner(rentaltest.ID)
+			taken := test.seed.Chosen() && test.owner == Object{}
+			if found != (test.want == "" || test.owner != Object{}) || found && (owner.Use == Taken) != taken {
+				t.Errorf("the owner is %+v (%t)", owner, found)
+			}
+			if len(s.Sent("POST /instances")) != 1 || s.Changes() != "" {
+				t.Errorf("sent %v", s.Sent(""))
+			}
 		})
 	}
 }
@@ -96,26 +93,24 @@ func TestRent_ReadsAReplayedInstance(t *testing.T) {
 		"it is not found yet":                 {time.Second, 2, rental.StatusRunning, false, 1},
 		"it is new, and is destroyed already": {time.Second, 1000, rental.StatusRunning, false, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order, created := newOrder(ChosenKey("key")), rental.Instance{ID: "ins_new"}
-				s.Script("POST /instances", rentaltest.InTurn(s.Rent, rentaltest.Respond(http.StatusCreated, created)))
-				s.Key, s.Inst = order.Seed.Key(1), ordered(test.age)
-				s.Inst.Status = rental.StatusCreating
-				s.On["GET"] = func(s *service) int {
-					if s.Inst.Status = test.actual; len(s.Sent("GET /instances/*")) <= test.missing {
-						return http.StatusNotFound
-					}
-					return http.StatusOK
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order, created := newOrder(ChosenKey("key")), rental.Instance{ID: "ins_new"}
+			s.Script("POST /instances", rentaltest.InTurn(s.Rent, rentaltest.Respond(http.StatusCreated, created)))
+			s.Key, s.Inst = order.Seed.Key(1), ordered(test.age)
+			s.Inst.Status = rental.StatusCreating
+			s.On["GET"] = func(s *service) int {
+				if s.Inst.Status = test.actual; len(s.Sent("GET /instances/*")) <= test.missing {
+					return http.StatusNotFound
 				}
-				if test.own {
-					m.setDestroyed(rentaltest.ID)
-				}
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
-					t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
-				}
-			})
+				return http.StatusOK
+			}
+			if test.own {
+				m.setDestroyed(rentaltest.ID)
+			}
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if err != nil || rented.Generation != test.generation || (rented.ID == "ins_new") != (test.generation == 2) {
+				t.Errorf("got %s, generation %d, %v", rented.ID, rented.Generation, err)
+			}
 		})
 	}
 }
@@ -138,34 +133,32 @@ func TestRent_TakesItsOwnInstanceAfterALostResponse(t *testing.T) {
 		"created by another run":  {0, time.Second, 60, "NotRecent"},
 		"of another run, no time": {0, 0, 60, "NotRecent"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order, lost := newOrder(ChosenKey("key")), 0
-				order.RecoverWithin = 0
-				change := func(s *service) int {
-					s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
-					if test.created != 0 {
-						s.Inst.CreatedAt = time.Now().Add(test.created)
-					}
-					return http.StatusCreated
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order, lost := newOrder(ChosenKey("key")), 0
+			order.RecoverWithin = 0
+			change := func(s *service) int {
+				s.Inst.DiskGB, s.Inst.CreatedAt = test.diskGB, time.Time{}
+				if test.created != 0 {
+					s.Inst.CreatedAt = time.Now().Add(test.created)
 				}
-				if s.On["POST"] = change; test.lost == 0 {
-					s.Key, s.Inst = order.Seed.Key(1), ordered(0)
-					change(s)
-					time.Sleep(2 * time.Second)
+				return http.StatusCreated
+			}
+			if s.On["POST"] = change; test.lost == 0 {
+				s.Key, s.Inst = order.Seed.Key(1), ordered(0)
+				change(s)
+				time.Sleep(2 * time.Second)
+			}
+			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+				resp, err := s.Rent(req)
+				if lost++; lost <= test.lost {
+					return nil, io.ErrUnexpectedEOF
 				}
-				s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
-					resp, err := s.Rent(req)
-					if lost++; lost <= test.lost {
-						return nil, io.ErrUnexpectedEOF
-					}
-					return resp, err
-				})
-				rented, err := m.Rent(t.Context(), order, anOffer)
-				if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
-					t.Errorf("got %+v, %v", rented, err)
-				}
+				return resp, err
 			})
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if errorName(err) != test.want || err == nil && (rented.Recovered || rented.Candidate == nil) {
+				t.Errorf("got %+v, %v", rented, err)
+			}
 		})
 	}
 }
@@ -247,35 +240,33 @@ func TestRent_BurnLimit(t *testing.T) {
 		"the account cannot be read":  {0, true, true, 0, "AccountUnreadable", "AccountUnreadable", time.Minute},
 		"within the limit, recovered": {0, true, false, 0, "", "", 10 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				m.limitBurn(limit)
-				order := newOrder(ChosenKey("key"))
-				if s.OthersKopH = test.others; test.known {
-					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
-					s.Inst.Price.RunningKopH = 500
-				}
-				if test.unreadable {
-					s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
-				}
-				if test.status != 0 {
-					s.Script("POST /instances", rentaltest.Fail(test.status))
-				}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				rented, err := m.Rent(ctx, order, anOffer)
-				if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
-					t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
-				}
-				began := time.Now()
-				err = m.spend(t.Context(), 510)
-				if took := time.Since(began); errorName(err) != test.next || took > test.waits {
-					t.Errorf("another one: %v after %s", err, took)
-				}
-				if unknown := test.want == "OutcomeUnknown"; unknown && time.Since(began) < 20*time.Second {
-					t.Error("an instance that may be rented does not count")
-				}
-			})
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			m.limitBurn(limit)
+			order := newOrder(ChosenKey("key"))
+			if s.OthersKopH = test.others; test.known {
+				s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+				s.Inst.Price.RunningKopH = 500
+			}
+			if test.unreadable {
+				s.Script("GET /balance", rentaltest.Fail(http.StatusForbidden))
+			}
+			if test.status != 0 {
+				s.Script("POST /instances", rentaltest.Fail(test.status))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			rented, err := m.Rent(ctx, order, anOffer)
+			if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
+				t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
+			}
+			began := time.Now()
+			err = m.spend(t.Context(), 510)
+			if took := time.Since(began); errorName(err) != test.next || took > test.waits {
+				t.Errorf("another one: %v after %s", err, took)
+			}
+			if unknown := test.want == "OutcomeUnknown"; unknown && time.Since(began) < 20*time.Second {
+				t.Error("an instance that may be rented does not count")
+			}
 		})
 	}
 }
@@ -315,90 +306,69 @@ func TestConvergeRented_Rejects(t *testing.T) {
 		return func(inst *rental.Instance) { inst.Price.RunningKopH = kopH }
 	}
 	disk := func(inst *rental.Instance) { inst.DiskGB = 50 }
+	const later = "later"             // the response to the creation does not show the change
+	const earlier = "earlier"         // an earlier run has rented it
+	const interrupted = "interrupted" // while it is created
+	const inPart = "in part"          // interrupted, and the response can be read only in part
 	for name, test := range map[string]struct {
-		change func(*rental.Instance) // of the new instance, in the response and later
-		later  bool                   // not in the response
-		known  bool                   // an earlier run has rented it
-		reason string                 // empty if it may run
-		sent   string
-		ends   bool // the context, while the instance is created
+		change       func(*rental.Instance) // of the new instance, in the response and later
+		when         string
+		reason, sent string // empty if it may run
 	}{
 		"as ordered":                      {change: price(1000)},
-		"above the cap, interrupted":      {price(2001), false, false, "AboveCap", "DELETE", true},
-		"above the cap":                   {price(2001), false, false, "AboveCap", "DELETE", false},
-		"above the cap, later":            {price(2001), true, false, "AboveCap", "DELETE", false},
-		"above the cap, an earlier run's": {price(2001), false, true, "AboveCap", "stop", false},
+		"above the cap":                   {price(2001), "", "AboveCap", "DELETE"},
+		"above the cap, later":            {price(2001), later, "AboveCap", "DELETE"},
+		"above the cap, interrupted":      {price(2001), interrupted, "AboveCap", "DELETE"},
+		"above the cap, read in part":     {price(2001), inPart, "AboveCap", "DELETE"},
+		"above the cap, an earlier run's": {price(2001), earlier, "AboveCap", "stop"},
 		"within the limit":                {change: price(1500)},
-		"above the limit":                 {price(1501), false, false, "AboveBurnLimit", "DELETE", false},
-		"above the limit, later":          {price(1501), true, false, "AboveBurnLimit", "DELETE", false},
-		"a smaller disk":                  {disk, false, false, "NotAsOrdered", "DELETE", false},
-		"a smaller disk, later":           {disk, true, false, "NotAsOrdered", "DELETE", false},
-		"a smaller disk, interrupted":     {disk, false, false, "NotAsOrdered", "DELETE", true},
+		"above the limit":                 {price(1501), "", "AboveBurnLimit", "DELETE"},
+		"above the limit, later":          {price(1501), later, "AboveBurnLimit", "DELETE"},
+		"above the limit, interrupted":    {price(1501), interrupted, "AboveBurnLimit", "DELETE"},
+		"a smaller disk":                  {disk, "", "NotAsOrdered", "DELETE"},
+		"a smaller disk, later":           {disk, later, "NotAsOrdered", "DELETE"},
+		"a smaller disk, interrupted":     {disk, interrupted, "NotAsOrdered", "DELETE"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withAccount(t, func(t *testing.T, s *service, m *Manager) {
-				order := newOrder(ChosenKey("key"))
-				order.MaxPriceKopH = 2000
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				s.On["POST"] = func(s *service) int {
-					if !test.later {
-						test.change(&s.Inst)
-					}
-					if test.ends {
-						cancel()
-					}
-					return http.StatusCreated
-				}
-				if test.known { // the burn rate contains its price
-					s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
-					test.change(&s.Inst)
-				} else {
-					m.limitBurn(1500)
-				}
-				rented, err := m.Rent(ctx, order, anOffer)
-				if err != nil {
-					t.Fatal(err)
-				}
-				test.change(&s.Inst)
-				_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
-				removal := map[string]Removal{"DELETE": Destroyed, "stop": Stopped}[test.sent]
-				rejected, _ := errors.AsType[Rejected](err)
-				if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
-					t.Errorf("got %+v", err)
-				}
-				if s.Changes() != test.sent {
-					t.Errorf("sent %s", s.Changes())
-				}
-			})
-		})
-	}
-}
-
-// An instance whose response can be read only in part is saved, and read by its id, even after an interruption.
-func TestRent_UnreadableResponse(t *testing.T) {
-	for price, want := range map[int64]string{1000: "", 1001: "AboveCap"} {
-		withAccount(t, func(t *testing.T, s *service, m *Manager) {
+		subtestAccount(t, name, func(t *testing.T, s *service, m *Manager) {
+			order := newOrder(ChosenKey("key"))
+			order.MaxPriceKopH = 2000
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
-				resp, err := s.Rent(req)
-				resp.Body = io.NopCloser(strings.NewReader(`{"id":"ins_1","status":"creating","price":{"running_kop_h":"high"}}`))
-				s.Inst.Price.RunningKopH = price
-				return resp, err
-			})
-			order := newOrder(ChosenKey("key"))
-			order.MaxPriceKopH = 1000
+			s.On["POST"] = func(s *service) int {
+				if test.when != later {
+					test.change(&s.Inst)
+				}
+				if test.when == interrupted || test.when == inPart {
+					cancel()
+				}
+				return http.StatusCreated
+			}
+			switch m.limitBurn(1500); test.when {
+			case earlier: // the burn rate contains its price
+				m.limitBurn(0)
+				s.Key, s.Inst = order.Seed.Key(1), ordered(time.Minute)
+				test.change(&s.Inst)
+			case inPart:
+				s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
+					if _, err := s.Rent(req); err != nil {
+						return nil, err
+					}
+					return rentaltest.JSONResponse(req, http.StatusCreated, map[string]any{"id": rentaltest.ID, "price": 5})
+				})
+			}
 			rented, err := m.Rent(ctx, order, anOffer)
-			if err != nil || rented.ID != rentaltest.ID {
-				t.Fatalf("rented %+v, %v", rented, err)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if want != "" {
-				cancel()
+			test.change(&s.Inst)
+			_, err = m.ConvergeRented(ctx, rented, running(OutbidRestart))
+			removal := map[string]Removal{"DELETE": Destroyed, "stop": Stopped}[test.sent]
+			rejected, _ := errors.AsType[Rejected](err)
+			if errorName(rejected.Reason) != test.reason || rejected.Removal != removal || (err != nil) != (test.sent != "") {
+				t.Errorf("got %+v", err)
 			}
-			now, err := m.ConvergeRented(ctx, rented, running(OutbidRestart))
-			if reasonOf(err) != want || now.DiskGB != 60 || (s.Changes() == "DELETE") != (want != "") {
-				t.Errorf("now %+v, %v, sent %s", now, err, s.Changes())
+			if s.Changes() != test.sent {
+				t.Errorf("sent %s", s.Changes())
 			}
 		})
 	}
@@ -455,48 +425,30 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 	})
 }
 
-// A new instance is not lost if the API does not find it right after its creation, whatever its time of creation is.
-func TestConvergeRented_NewInstanceIsNotFoundYet(t *testing.T) {
-	withAccount(t, func(t *testing.T, s *service, m *Manager) {
-		missing, found := rentaltest.Fail(http.StatusNotFound), rentaltest.Respond(http.StatusOK, ordered(0))
-		s.Script("GET /instances/*", rentaltest.InTurn(missing, missing, missing, found))
-		rented := Rented{Order: newOrder(RandomKey()), Proven: true, Instance: ordered(time.Hour)} // another clock
-		rented.Status = rental.StatusCreating
-		if _, err := m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // If the account cannot be read right before a rental or start is sent, nothing is sent. The error is not taken for
 // that of the rental or start, whatever its status is.
 func TestBeforeSend_UnreadableAccount(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 503} {
-		refuse := func(s *service, pattern string) {
-			s.Script(pattern, func(req *http.Request) (*http.Response, error) { // the request limit
-				s.Script("GET /balance", rentaltest.Fail(status))
-				resp, err := rentaltest.Fail(http.StatusTooManyRequests)(req)
-				resp.Header.Set("Retry-After", "10")
-				return resp, err
+		for _, pattern := range []string{"POST /instances", "POST /instances/*/start"} {
+			withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
+				m.limitBurn(100_000)
+				s.Script(pattern, func(req *http.Request) (*http.Response, error) { // the request limit
+					s.Script("GET /balance", rentaltest.Fail(status))
+					resp, err := rentaltest.Fail(http.StatusTooManyRequests)(req)
+					resp.Header.Set("Retry-After", "10")
+					return resp, err
+				})
+				var err error
+				if pattern == "POST /instances" {
+					_, err = m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
+				} else {
+					_, err = m.Converge(t.Context(), s.Inst, running(OutbidRestart))
+				}
+				if n := len(s.Sent(pattern)); errorName(err) != "AccountUnreadable" || n != 1 {
+					t.Errorf("%s, %d: %v, sent %d times", pattern, status, err, n)
+				}
 			})
 		}
-		check := func(t *testing.T, s *service, pattern string, err error) {
-			if n := len(s.Sent(pattern)); errorName(err) != "AccountUnreadable" || n != 1 {
-				t.Errorf("%s, %d: %v, sent %d times", pattern, status, err, n)
-			}
-		}
-		withAccount(t, func(t *testing.T, s *service, m *Manager) {
-			m.limitBurn(100_000)
-			refuse(s, "POST /instances")
-			_, err := m.Rent(t.Context(), newOrder(RandomKey()), anOffer)
-			check(t, s, "POST /instances", err)
-		})
-		withInstance(t, rental.Interruptible, "stopped", func(t *testing.T, s *service, m *Manager) {
-			m.limitBurn(100_000)
-			refuse(s, "POST /instances/*/start")
-			_, err := m.Converge(t.Context(), s.Inst, running(OutbidRestart))
-			check(t, s, "POST /instances/*/start", err)
-		})
 	}
 }
 

@@ -193,8 +193,11 @@ func TestWait_Ends(t *testing.T) {
 	}
 	outage := func(e *env) {
 		fails(503)(e)
-		e.set(true, e.offers...)
 		time.AfterFunc(30*time.Minute, func() { e.Proxy.Set() })
+	}
+	outageThenOffers := func(e *env) {
+		outage(e)
+		e.set(true, e.offers...)
 	}
 	limit := func(e *env) {
 		e.SetAccount(simulator.AccountPatch{MaxInstances: new(int64(0))})
@@ -216,7 +219,8 @@ func TestWait_Ends(t *testing.T) {
 		"a limit of the account":         {limit, time.Hour, false, "OfferRefused", time.Minute},
 		"together with others":           {func(*env) {}, time.Hour, true, "NoOffer", time.Minute},
 		"an invalid query":               {fails(422), time.Hour, false, "OffersUnreadable", time.Minute},
-		"an outage that ends":            {outage, 2 * time.Hour, false, "", 35 * time.Minute},
+		"an outage that ends":            {outageThenOffers, 2 * time.Hour, false, "", 35 * time.Minute},
+		"no offers after an outage":      {outage, 2 * time.Hour, false, "NoOffer", time.Hour},
 		"an outage that does not end":    {fails(503), 3 * time.Hour, false, "OffersUnreadable", 2 * time.Hour},
 		"an interruption of this outage": {fails(503), 30 * time.Minute, false, "Interrupted", 30 * time.Minute},
 	} {

@@ -76,32 +76,13 @@ func errorName(err error) string {
 	return name[strings.LastIndex(name, ".")+1:]
 }
 
-// The balance and the credit limit must cover two hours.
-func TestAccount_Check_Funds(t *testing.T) {
-	for _, test := range []struct{ balance, credit, startsKopH, haveKop, needKop int64 }{
-		{200, 0, 100, 0, 0},
-		{199, 0, 100, 199, 200},
-		{100, 100, 100, 0, 0},
-		{-100, 50, 100, -50, 200},
-	} {
-		simtest.InBubble(t, simulator.Config{}, func(t *testing.T, b *simtest.Bubble) {
-			b.SetAccount(simulator.AccountPatch{BalanceKop: &test.balance, CreditLimitKop: &test.credit})
-			account := spending.NewAccount(spending.Limits{RequireFunds: spending.FundsError}, b.Client)
-			var got spending.NotEnoughFunds
-			for _, problem := range account.Check(t.Context(), spending.Change{StartsKopH: test.startsKopH}) {
-				got, _ = errors.AsType[spending.NotEnoughFunds](problem.Err)
-			}
-			if got.HaveKop != test.haveKop || got.NeedKop != test.needKop {
-				t.Errorf("%+v: %+v", test, got)
-			}
-		})
-	}
-}
-
 func names(problems []spending.Problem) string {
 	var names []string
 	for _, problem := range problems {
 		name := errorName(problem.Err)
+		if funds, ok := errors.AsType[spending.NotEnoughFunds](problem.Err); ok {
+			name = fmt.Sprintf("%d of %d", funds.HaveKop, funds.NeedKop)
+		}
 		if problem.Warning {
 			name += " (warning)"
 		}
@@ -110,8 +91,8 @@ func names(problems []spending.Problem) string {
 	return strings.Join(names, ", ")
 }
 
-// A plan compares each resource alone with the account. The balance that a replacement needs is an error unless it is
-// ignored, because its instance is destroyed before the API refuses another one.
+// A plan compares each resource alone with the account. The balance and the credit limit must cover two hours. That of
+// a replacement is an error unless it is ignored, because its instance is destroyed before the API refuses another one.
 func TestAccount_Check(t *testing.T) {
 	const off, warn, fails, limit = spending.FundsOff, spending.FundsWarn, spending.FundsError, 250
 	start := spending.Change{StartsKopH: 100, AddedKopH: 100}
@@ -123,19 +104,20 @@ func TestAccount_Check(t *testing.T) {
 	for name, test := range map[string]struct {
 		funds         spending.FundsPolicy
 		limit         int64
-		balance, burn int64
-		unreadable    int // status of the balance
+		balance, burn int64 // with a credit limit of 50 in the balance
+		unreadable    int   // status of the balance
 		change        spending.Change
 		want          string
 	}{
 		"covered":                    {fails, 0, 200, 0, 0, start, ""},
-		"not covered":                {fails, 0, 199, 0, 0, start, "NotEnoughFunds"},
-		"not covered, warn":          {warn, 0, 199, 0, 0, start, "NotEnoughFunds (warning)"},
+		"not covered":                {fails, 0, 199, 0, 0, start, "199 of 200"},
+		"a debt":                     {fails, 0, -50, 0, 0, start, "-50 of 200"},
+		"not covered, warn":          {warn, 0, 199, 0, 0, start, "199 of 200 (warning)"},
 		"not covered, off":           {off, 0, 199, 0, 0, start, ""},
-		"a replacement, not covered": {warn, 0, 199, 0, 0, replace, "NotEnoughFunds"},
+		"a replacement, not covered": {warn, 0, 199, 0, 0, replace, "199 of 200"},
 		"a replacement, off":         {off, 0, 199, 0, 0, replace, ""},
-		"one of three is covered":    {warn, 0, 200, 0, 0, rolling, "NotEnoughFunds (warning)"},
-		"none of three is covered":   {warn, 0, 199, 0, 0, rolling, "NotEnoughFunds"},
+		"one of three is covered":    {warn, 0, 200, 0, 0, rolling, "200 of 600 (warning)"},
+		"none of three is covered":   {warn, 0, 199, 0, 0, rolling, "199 of 200"},
 		"within the limit":           {off, limit, 0, 150, 0, start, ""},
 		"above the limit":            {off, limit, 0, 151, 0, start, "AboveBurnLimit (warning)"},
 		"above the limit alone":      {off, limit, 0, 0, 0, alone, "AboveBurnLimit"},
@@ -143,7 +125,7 @@ func TestAccount_Check(t *testing.T) {
 		"above, in place of another": {off, limit, 0, 191, 0, replace, "AboveBurnLimit"},
 		"above before":               {off, limit, 0, 300, 0, spending.Change{StartsKopH: 10}, "AboveBurnLimit (warning)"},
 		"a stop while above":         {off, limit, 0, 300, 0, spending.Change{AddedKopH: -10}, ""},
-		"both":                       {fails, limit, 0, 300, 0, start, "NotEnoughFunds, AboveBurnLimit (warning)"},
+		"both":                       {fails, limit, 0, 300, 0, start, "0 of 200, AboveBurnLimit (warning)"},
 		"unreadable, error":          {fails, 0, 0, 0, 403, start, "AccountUnreadable"},
 		"unreadable, limit":          {off, limit, 0, 0, 403, start, "AccountUnreadable"},
 		"unreadable, warn":           {warn, 0, 0, 0, 403, start, "AccountUnreadable (warning)"},
@@ -153,7 +135,7 @@ func TestAccount_Check(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, 0, func(t *testing.T, api api, _ *spending.Account) {
-				api.SetAccount(simulator.AccountPatch{BalanceKop: &test.balance})
+				api.SetAccount(simulator.AccountPatch{BalanceKop: new(test.balance - 50), CreditLimitKop: new(int64(50))})
 				api.set(test.burn, running("old", 40))
 				if test.unreadable != 0 {
 					api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
@@ -273,30 +255,30 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		destroyed  bool   // this process has destroyed the instance "old"
 		rented     string // what it has rented; the key if the outcome is unknown
 		kopH       int64
-		now, later answers // later: nine seconds later
+		now, later answers // later: at the end of the lag
 		want       string
 		waits      time.Duration
 	}{
 		"a destroyed instance is in the list and the burn rate": {
-			destroyed: true, now: answers{price, []rental.Instance{old}}, waits: 10 * time.Second,
+			destroyed: true, now: answers{price, []rental.Instance{old}}, waits: lag,
 		},
-		"a destroyed instance is in the burn rate only": {destroyed: true, now: answers{price, nil}, waits: 10 * time.Second},
+		"a destroyed instance is in the burn rate only": {destroyed: true, now: answers{price, nil}, waits: lag},
 		"a destroyed instance is in the burn rate for good: another one": {
 			destroyed: true, now: answers{price, nil}, later: answers{price, nil}, want: "AboveBurnLimit",
-			waits: 35 * time.Second,
+			waits: lag + lagInterval,
 		},
 		"a rented instance is in neither": {
 			rented: "new", kopH: price, later: answers{price, []rental.Instance{rented}}, want: "AboveBurnLimit",
-			waits: 10 * time.Second,
+			waits: lag,
 		},
 		"a request had an unknown outcome, and rented": {
 			rented: "key", kopH: 40, now: answers{40, []rental.Instance{running("new", 40)}},
-			later: answers{40, []rental.Instance{running("new", 40)}}, waits: 35 * time.Second,
+			later: answers{40, []rental.Instance{running("new", 40)}}, waits: lag + lagInterval,
 		},
-		"a request had an unknown outcome, and rented nothing": {rented: "key", kopH: price, waits: 35 * time.Second},
+		"a request had an unknown outcome, and rented nothing": {rented: "key", kopH: price, waits: lag + lagInterval},
 		"a rented instance is in the burn rate only": {
 			rented: "new", kopH: 40, now: answers{40, nil}, later: answers{40, []rental.Instance{running("new", 40)}},
-			waits: 10 * time.Second,
+			waits: lag,
 		},
 		"a rented instance was stopped": {rented: "new", kopH: price, now: answers{6, []rental.Instance{stopped}}},
 		"others rented an instance that is in the burn rate only": {
@@ -318,7 +300,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 				}
 				api.set(test.now.burn, test.now.listed...)
 				began := time.Now()
-				time.AfterFunc(9*time.Second, func() { api.set(test.later.burn, test.later.listed...) })
+				time.AfterFunc(lag-time.Second, func() { api.set(test.later.burn, test.later.listed...) })
 				err := rent(t, account, "next", price)
 				if took := time.Since(began); errorName(err) != test.want || took > test.waits+time.Second {
 					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
@@ -509,6 +491,21 @@ func TestSpend_CostWithoutTheInstance(t *testing.T) {
 		err := account.Spend(t.Context(), "ins_1", 300, bills("ins_1"))
 		if want := (spending.AboveBurnLimit{NowKopH: 10, ThenKopH: 310, LimitKopH: 200}); err != want {
 			t.Errorf("got %+v, want %+v", err, want)
+		}
+	})
+}
+
+// The price that the account lists for a started instance counts, if it is higher than the one that was compared.
+func TestAccount_StartedInstanceCostsMore(t *testing.T) {
+	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
+		api.set(0)
+		if err := account.Spend(t.Context(), "a", 40, bills("a")); err != nil {
+			t.Fatal(err)
+		}
+		api.set(60, running("a", 60))
+		time.Sleep(maxAge + time.Second)
+		if err := rent(t, account, "b", 50); errorName(err) != "AboveBurnLimit" {
+			t.Errorf("got %v", err)
 		}
 	})
 }

@@ -229,7 +229,8 @@ func TestActions_SanitizeStatus(t *testing.T) {
 	}
 }
 
-// An argument that is unknown at plan is checked by the invocation, before the action changes anything.
+// An argument that is unknown at plan is checked by the invocation, before the action changes anything. While the API
+// key is unknown, nothing is invoked.
 func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := start(t, nil)
@@ -249,6 +250,9 @@ func TestActions_ArgumentsUnknownAtPlan(t *testing.T) {
 		_, diags := tf.invoke("restart", map[string]any{"instance_id": test.id, "timeout": test.timeout}, "")
 		expectDiags(t, "the action", diags, test.want)
 	}
+	_, diags := newProvider(t, env, map[string]any{"api_key": tftypes.UnknownValue}).invoke(
+		"restart", map[string]any{"instance_id": id}, "")
+	expectDiags(t, "an unknown API key", diags, "Provider configuration is unknown")
 	if sent := startsAndStops(env); sent != "" {
 		t.Errorf("sent %s", sent)
 	}

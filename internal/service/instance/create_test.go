@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
@@ -65,7 +64,7 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 			if len(all) != 1 || all[0].Status != test.status {
 				t.Errorf("instances %v, want one that is %s", all, test.status)
 			}
-			if kept := test.status != "destroyed"; (inst != nil) != kept || kept && inst.id() != all[0].ID {
+			if kept := test.status != "destroyed"; (inst != nil) != kept || kept && inst.Text("id") != all[0].ID {
 				t.Errorf("in the state: %t, want %t", inst != nil, kept)
 			}
 		})
@@ -195,13 +194,16 @@ func TestCreate_EndsMeanwhile(t *testing.T) {
 		p.Set(isGet.Once().Do(simtest.Before(func(r *http.Request) {
 			setStatus(t, env, path.Base(r.URL.Path), test.status, test.desired)
 		})))
-		inst, diags := tf.apply(nil, configWithKey("a"))
+		config := configWithKey("a")
+		inst, diags := tf.apply(nil, config)
 		if expectDiags(t, test.status, diags, test.want...); inst == nil {
 			t.Fatal("it is not in the state")
 		}
 		tf.refresh(inst)
 		if left := inst.State.IsNull(); left != (test.status == "destroyed") {
 			t.Errorf("%s: left the state: %t", test.status, left)
+		} else if plan := tf.plan(inst, config); !left && !slices.Equal(plan.Replaces, []string{"status"}) {
+			t.Errorf("%s: it is replaced for %v", test.status, plan.Replaces)
 		}
 	}
 }
@@ -272,7 +274,7 @@ func TestCreate_Timeout(t *testing.T) {
 	// The test asserts the status creating, which a quirk replaces.
 	slow := map[string]any{"poll_interval": "100ms"}
 	env, tf, _ := start(t, slow, slowBoot, acctest.WithoutQuirks("unknown-enums"))
-	create := func(keep bool) (*resourceState, []*tfprotov6.Diagnostic) {
+	create := func(keep bool) (*acctest.Object, []*tfprotov6.Diagnostic) {
 		return tf.apply(nil, configWithoutKey("a", "keep_on_timeout", keep, "timeouts", map[string]any{"create": "2s"}))
 	}
 	inst, diags := create(true)
@@ -282,7 +284,8 @@ func TestCreate_Timeout(t *testing.T) {
 	}
 	env.Advance(2 * time.Hour)
 	after := tf.mustApply(inst, configWithoutKey("a"))
-	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() || after.id() != inst.id() {
+	if after.Text("status") != "running" || after.Attributes()["started_at"].IsNull() ||
+		after.Text("id") != inst.Text("id") {
 		t.Errorf("after the next apply, the state is %s", after.State)
 	}
 	inst, diags = create(false)
@@ -341,10 +344,10 @@ func TestCreate_WithoutSSH(t *testing.T) {
 	} {
 		config := configWithoutKey("a"+status, argument...)
 		inst := tf.mustApply(nil, config)
-		none := map[string]any{"host": nil, "port": nil, "user": nil, "command": nil}
-		diff := cmp.Diff(none, plain(t, inst.Attributes()["ssh"]))
-		if changes := tf.plan(inst, config).changes(); inst.Text("status") != status || diff != "" || len(changes) > 0 {
-			t.Errorf("it is %s, and the next plan changes %v: %s", inst.Text("status"), changes, diff)
+		ssh := inst.Attributes()["ssh"]
+		none := ssh.Equal(acctest.Value(ssh.Type(), map[string]any{}))
+		if changes := tf.plan(inst, config).changes(); inst.Text("status") != status || !none || len(changes) > 0 {
+			t.Errorf("it is %s with %s, and the next plan changes %v", inst.Text("status"), ssh, changes)
 		}
 	}
 }

@@ -161,8 +161,6 @@ func TestAddCreatedNotReady(t *testing.T) {
 	}{
 		"destroyed":            {lifecycle.Rejected{Reason: limit, Removal: lifecycle.Destroyed}, false},
 		"stopped":              {lifecycle.Rejected{Reason: limit, Removal: lifecycle.Stopped}, true},
-		"not removed":          {lifecycle.Rejected{Reason: limit, Err: refusal}, false},
-		"stopped again":        {lifecycle.StoppedAgain{Reason: limit}, true},
 		"still running":        {lifecycle.StillRunning{Reason: limit, Err: refusal}, true},
 		"start above limit":    {limit, true},
 		"start not comparable": {spending.AccountUnreadable{Err: refusal}, true},

@@ -3,13 +3,11 @@ package instance_test
 import (
 	"fmt"
 	"maps"
-	"math/big"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
@@ -21,9 +19,6 @@ const instanceType = "gpurent_instance"
 // core is a provider that is configured once and plans and applies any number of times through the plugin protocol,
 // without a CLI. It is how these tests run the resource; acceptance tests show the same with a CLI.
 type core struct{ acctest.Plugin }
-
-// resourceState is the state of a resource.
-type resourceState struct{ acctest.Object }
 
 // changePlan is a plan for one instance.
 type changePlan struct {
@@ -53,18 +48,18 @@ func newProvider(t *testing.T, env *acctest.Env, arguments map[string]any) *core
 }
 
 // plan plans a new instance if prior is nil, a destruction if config is nil, else a change.
-func (tf *core) plan(prior *resourceState, config map[string]any) changePlan {
+func (tf *core) plan(prior *acctest.Object, config map[string]any) changePlan {
 	tf.Helper()
 	if prior == nil {
-		prior = &resourceState{tf.None(instanceType)}
+		prior = new(tf.None(instanceType))
 	}
-	plan, diags := tf.Plan(prior.Object, config)
+	plan, diags := tf.Plan(*prior, config)
 	return changePlan{plan, diags}
 }
 
 // planReplacement plans a replacement as Terraform does. It returns the diagnostics of the first plan, and those of the
 // second plan if it fails: Terraform shows no warnings of that. forced is -replace.
-func (tf *core) planReplacement(prior *resourceState, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
+func (tf *core) planReplacement(prior *acctest.Object, config map[string]any, forced bool) []*tfprotov6.Diagnostic {
 	tf.Helper()
 	change := tf.plan(prior, config)
 	if hasError(change.diags) {
@@ -75,7 +70,7 @@ func (tf *core) planReplacement(prior *resourceState, config map[string]any, for
 	}
 	none := tf.None(instanceType)
 	none.Private = change.Planned.Private
-	create := tf.plan(&resourceState{none}, config)
+	create := tf.plan(&none, config)
 	if hasError(create.diags) {
 		return append(change.diags, create.diags...)
 	}
@@ -83,7 +78,7 @@ func (tf *core) planReplacement(prior *resourceState, config map[string]any, for
 }
 
 // apply plans an instance, and applies the plan.
-func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceState, []*tfprotov6.Diagnostic) {
+func (tf *core) apply(prior *acctest.Object, config map[string]any) (*acctest.Object, []*tfprotov6.Diagnostic) {
 	tf.Helper()
 	plan := tf.plan(prior, config)
 	if hasError(plan.diags) {
@@ -94,17 +89,17 @@ func (tf *core) apply(prior *resourceState, config map[string]any) (*resourceSta
 }
 
 // applyPlan returns nil if the resource does not exist afterwards.
-func (tf *core) applyPlan(plan changePlan) (*resourceState, []*tfprotov6.Diagnostic) {
+func (tf *core) applyPlan(plan changePlan) (*acctest.Object, []*tfprotov6.Diagnostic) {
 	tf.Helper()
 	after, diags := tf.Apply(plan.Plan)
 	if after.State.IsNull() {
 		return nil, diags
 	}
-	return &resourceState{after}, diags
+	return &after, diags
 }
 
 // mustApply is apply for a change without warnings.
-func (tf *core) mustApply(prior *resourceState, config map[string]any) *resourceState {
+func (tf *core) mustApply(prior *acctest.Object, config map[string]any) *acctest.Object {
 	tf.Helper()
 	after, diags := tf.apply(prior, config)
 	if after == nil || len(diags) > 0 {
@@ -113,84 +108,27 @@ func (tf *core) mustApply(prior *resourceState, config map[string]any) *resource
 	return after
 }
 
-// data reads a data source.
-func (tf *core) data(name string, arguments map[string]any) (map[string]any, []*tfprotov6.Diagnostic) {
-	tf.Helper()
-	typ := tf.DataSourceSchemas[name].ValueType()
-	resp, err := tf.ReadDataSource(tf.Context(), &tfprotov6.ReadDataSourceRequest{
-		TypeName: name, Config: acctest.Pack(tf, acctest.Value(typ, arguments)),
-	})
-	if err != nil {
-		tf.Fatal(err)
-	}
-	if resp.State == nil {
-		return nil, resp.Diagnostics
-	}
-	state, err := resp.State.Unmarshal(typ)
-	if err != nil {
-		tf.Fatal(err)
-	}
-	return plain(tf.T, state).(map[string]any), resp.Diagnostics
-}
-
-// plain returns a value as encoding/json decodes it.
-func plain(t *testing.T, value tftypes.Value) any {
-	t.Helper()
-	var text string
-	var is bool
-	var number big.Float
-	var list []tftypes.Value
-	var object map[string]tftypes.Value
-	switch {
-	case value.IsNull():
-		return nil
-	case value.As(&text) == nil:
-		return text
-	case value.As(&is) == nil:
-		return is
-	case value.As(&number) == nil:
-		float, _ := number.Float64()
-		return float
-	case value.As(&list) == nil:
-		all := []any{}
-		for _, element := range list {
-			all = append(all, plain(t, element))
-		}
-		return all
-	case value.As(&object) == nil:
-		all := map[string]any{}
-		for name, attribute := range object {
-			all[name] = plain(t, attribute)
-		}
-		return all
-	}
-	t.Fatalf("unexpected value %s", value)
-	return nil
-}
-
 // refresh reads the instance.
-func (tf *core) refresh(s *resourceState) (diags []*tfprotov6.Diagnostic) {
+func (tf *core) refresh(s *acctest.Object) (diags []*tfprotov6.Diagnostic) {
 	tf.Helper()
-	s.Object, diags = tf.Refresh(s.Object)
+	*s, diags = tf.Refresh(*s)
 	return diags
 }
 
 // destroy destroys the instance, and reports whether it left the state.
-func (tf *core) destroy(s *resourceState) (left bool, diags []*tfprotov6.Diagnostic) {
+func (tf *core) destroy(s *acctest.Object) (left bool, diags []*tfprotov6.Diagnostic) {
 	tf.Helper()
-	after, diags := tf.Destroy(s.Object)
+	after, diags := tf.Destroy(*s)
 	return after.State.IsNull(), diags
 }
 
 // mustDestroy is destroy that must go well without warnings.
-func (tf *core) mustDestroy(s *resourceState) {
+func (tf *core) mustDestroy(s *acctest.Object) {
 	tf.Helper()
 	if left, diags := tf.destroy(s); !left || len(diags) > 0 {
 		tf.Fatalf("it left the state: %t; %s", left, diagsText(diags))
 	}
 }
-
-func (s *resourceState) id() string { return s.Text("id") }
 
 // configWithoutKey returns the configuration of an instance, with further arguments.
 func configWithoutKey(name string, arguments ...any) map[string]any {

@@ -21,10 +21,11 @@ func TestOrigin_OtherKeyOfANewInstance(t *testing.T) {
 	wide := withKey(`"instances:read","instances:write","user:read"`)
 	notFound := simtest.Refuse(404, "not_found")
 	p.Set(isGet.Do(notFound), isDelete.Do(notFound), isList.Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)))
+	missing := "Cannot find instance " + inst.Text("id")
 	destroys := func() int { return env.CountRequests("DELETE", "/instances") }
-	expectDiags(t, "the refresh", narrow.refresh(inst), "Cannot find instance "+inst.id(), "lacks the scope user:read")
+	expectDiags(t, "the refresh", narrow.refresh(inst), missing, "lacks the scope user:read")
 	left, diags := narrow.destroy(inst)
-	expectDiags(t, "the destruction", diags, "Cannot find instance "+inst.id(), "lacks the scope user:read")
+	expectDiags(t, "the destruction", diags, missing, "lacks the scope user:read")
 	if left || destroys() != 1 {
 		t.Errorf("left the state: %t, after %d requests", left, destroys())
 	}

@@ -33,16 +33,16 @@ func TestOwnership_AgeOfAnInstanceUnderTheKey(t *testing.T) {
 			tf = newProvider(t, env, map[string]any{"recover_within": test.within})
 			second, diags := tf.apply(nil, configWithKey("a", "disk_gb", test.diskGB))
 			if test.want == nil {
-				expectDiags(t, "the second state", diags, "Recovered instance "+first.id(), "terraform state rm")
+				expectDiags(t, "the second state", diags, "Recovered instance "+first.Text("id"), "terraform state rm")
 				expectDiags(t, "the refresh", tf.refresh(second))
 				expectDiags(t, "a plan", tf.plan(second, configWithKey("a")).diags)
 			} else {
-				expectDiags(t, "the second state", diags, append(test.want, "idempotency", first.id())...)
+				expectDiags(t, "the second state", diags, append(test.want, "idempotency", first.Text("id"))...)
 				if second != nil {
 					t.Error("the second state has an instance")
 				}
 			}
-			if status := acctest.Fetch[struct{ Status string }](env, "instances/"+first.id()).Status; status != "running" {
+			if status := acctest.Fetch[struct{ Status string }](env, "instances/"+first.Text("id")).Status; status != "running" {
 				t.Errorf("it is %s", status)
 			}
 			expectCount(t, env, 1, 1)
@@ -60,7 +60,7 @@ func TestOwnership_KeyOfThePrefix(t *testing.T) {
 	lost := tf.mustApply(nil, config)
 	tf = newProvider(t, env, prefix)
 	inst, diags := tf.apply(nil, config)
-	expectDiags(t, "the second state", diags, "Recovered instance "+lost.id())
+	expectDiags(t, "the second state", diags, "Recovered instance "+lost.Text("id"))
 	if changes := tf.plan(inst, config).changes(); len(changes) > 0 || !inst.Attributes()["matched_query"].IsNull() {
 		t.Errorf("the next plan changes %v", changes)
 	}
@@ -79,7 +79,7 @@ func TestOwnership_GetBesideTheManagedResource(t *testing.T) {
 	for first, state := range map[string]string{"get": "stopped", "managed": "running"} {
 		tf = newProvider(t, env, nil)
 		get := func() {
-			_, diags := tf.Import(instanceType, inst.id())
+			_, diags := tf.Import(instanceType, inst.Text("id"))
 			expectDiags(t, first+" first: the get", diags)
 		}
 		if first == "get" {
@@ -96,10 +96,10 @@ func TestOwnership_GetBesideTheManagedResource(t *testing.T) {
 	expectDiags(t, "the plan of a replacement", tf.planReplacement(inst, config, true))
 	expectDiags(t, "the plan of the destruction", tf.plan(inst, nil).diags)
 	tf = newProvider(t, env, nil)
-	_, diags := tf.Import(instanceType, inst.id())
+	_, diags := tf.Import(instanceType, inst.Text("id"))
 	expectDiags(t, "a get before a creation", diags)
 	_, diags = tf.apply(nil, config)
-	expectDiags(t, "a creation under the key", diags, "Another resource has instance "+inst.id())
+	expectDiags(t, "a creation under the key", diags, "Another resource has instance "+inst.Text("id"))
 	tf.mustDestroy(inst)
 	expectCount(t, env, 0, 1)
 }
@@ -111,14 +111,14 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	env, tf, _ := start(t, nil)
 	config := configWithKey("a")
 	first := tf.mustApply(nil, config)
-	imported, diags := newProvider(t, env, nil).Import(instanceType, first.id())
+	imported, diags := newProvider(t, env, nil).Import(instanceType, first.Text("id"))
 	expectDiags(t, "the import", diags)
-	second := &resourceState{imported}
+	second := &imported
 	want := []string{
-		"Instance " + first.id() + " is in the state twice", "terraform state list -id=" + first.id(),
+		"Instance " + first.Text("id") + " is in the state twice", "terraform state list -id=" + first.Text("id"),
 		"terraform state rm ADDRESS",
 	}
-	for _, pair := range [][2]*resourceState{{first, second}, {second, first}} {
+	for _, pair := range [][2]*acctest.Object{{first, second}, {second, first}} {
 		for name, change := range map[string]map[string]any{
 			"no change": config, "a change": configWithKey("a", "desired_state", "stopped"), "a destruction": nil,
 			"a replacement": configWithKey("a", "disk_gb", int64(61)),
@@ -127,7 +127,7 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 			for range 2 {
 				expectDiags(t, "a refresh of one object", tf.refresh(pair[0]))
 				expectDiags(t, "a refresh of the other", tf.refresh(pair[1]),
-					"Instance "+first.id()+" may be in the state twice", "If both manage it and one of the two is tainted")
+					"Instance "+first.Text("id")+" may be in the state twice", "If both manage it and one of the two is tainted")
 				expectDiags(t, "the plan of one object", tf.plan(pair[0], config).diags)
 			}
 			expectDiags(t, "the plan of the other: "+name, tf.plan(pair[1], change).diags, want...)
@@ -135,7 +135,7 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 		private := string(pair[1].Private)
 		left, diags := tf.destroy(pair[1])
 		expectDiags(t, "the deletion of the other", diags, want...)
-		if after, _ := tf.Destroy(pair[1].Object); left || string(after.Private) != private {
+		if after, _ := tf.Destroy(*pair[1]); left || string(after.Private) != private {
 			t.Errorf("it left the state: %t; its private state is %s, before %s", left, after.Private, private)
 		}
 	}
@@ -144,14 +144,14 @@ func TestOwnership_TwoObjectsWithOneInstance(t *testing.T) {
 	expectCount(t, env, 0, 1)
 }
 
-// A process that serves many runs reports no second object: an object that is planned, changed, replaced, tainted,
-// planned without its private state, destroyed or created again is the same one.
+// A process that serves many runs reports no second object: an object that is planned, changed, replaced, planned or
+// destroyed without its private state, or created again is the same one.
 func TestOwnership_ManyRunsInOneProcess(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := start(t, nil)
 	config := configWithKey("a")
 	inst := tf.mustApply(nil, config)
-	lost := &resourceState{inst.Object}
+	lost := new(*inst)
 	lost.Private = nil // the provider was killed during an earlier apply
 	for run := range 2 {
 		expectDiags(t, "a refresh", tf.refresh(inst))
@@ -162,16 +162,12 @@ func TestOwnership_ManyRunsInOneProcess(t *testing.T) {
 		inst = tf.mustApply(inst, configWithKey("a", "desired_state", []string{"stopped", "running"}[run]))
 	}
 	tf.mustDestroy(inst)
-	// Terraform passes no private state to the deletion of a tainted object, and Pulumi to no deletion.
-	tainted := tf.mustApply(nil, config)
-	tainted.Private = nil
-	tf.mustDestroy(tainted)
-	bridged := tf.mustApply(nil, config)
+	bridged := tf.mustApply(nil, config) // Pulumi passes no private state to a deletion
 	expectDiags(t, "a refresh in Pulumi", tf.refresh(bridged))
 	expectDiags(t, "a plan in Pulumi", tf.plan(bridged, config).diags)
 	bridged.Private = nil
 	tf.mustDestroy(bridged)
-	expectCount(t, env, 0, 3)
+	expectCount(t, env, 0, 2)
 }
 
 // Two resources never have the same instance, even if the API ignores the key.
@@ -183,11 +179,11 @@ func TestCreate_SameInstanceForTwoResources(t *testing.T) {
 	expectDiags(t, "the refresh of the first", tf.refresh(first))
 	p.Set(isCreate.Do(simtest.Rewrite(func(body map[string]any) {
 		env.Delete("instances/" + body["id"].(string))
-		body["id"] = first.id()
+		body["id"] = first.Text("id")
 	})))
 	second, diags := tf.apply(nil, configWithKey("b"))
 	p.Set()
-	expectDiags(t, "the second", diags, "Another resource has instance "+first.id())
+	expectDiags(t, "the second", diags, "Another resource has instance "+first.Text("id"))
 	if second != nil {
 		t.Error("the state has the instance twice")
 	}
@@ -205,7 +201,7 @@ func TestOwnership_CreateBeforeDestroyWithAFixedKey(t *testing.T) {
 	env.Advance(time.Minute)
 	tf = newProvider(t, env, nil)
 	successor, diags := tf.apply(nil, config)
-	expectDiags(t, "the creation", diags, "Recovered instance "+old.id())
+	expectDiags(t, "the creation", diags, "Recovered instance "+old.Text("id"))
 	expectDiags(t, "the plan of the destruction", tf.plan(old, nil).diags)
 	_, diags = tf.destroy(old)
 	expectDiags(t, "the destruction", diags, "were kept for another resource")

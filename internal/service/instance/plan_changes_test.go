@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,16 +43,19 @@ func expectEffect(t *testing.T, what string, plan changePlan, want effect) {
 }
 
 // The change of an argument has the documented effect, and the plan shows no other change. The default value is the
-// same as none.
+// same as none, and another spelling of an image is no change.
 func TestPlan_ArgumentChanges(t *testing.T) {
 	t.Parallel()
 	// Without started_at in the last response, a plan shows it as changed, too.
 	_, tf, _ := start(t, nil, acctest.WithoutQuirks("optional-fields-absent"))
 	stop := []string{"desired_state", "ssh", "status", "stop_reason", "urls"}
 	restart := slices.Sorted(slices.Values(append(stop, "price"))) // a start can change the price
-	custom := map[string]any{"template": "custom", "image": "ubuntu:22.04"}
-	states := map[string]*resourceState{}
-	for _, prior := range []map[string]any{nil, custom, {"desired_state": "stopped"}} {
+	const short, long = "ubuntu:22.04", "docker.io/library/ubuntu:22.04"
+	custom := map[string]any{"template": "custom", "image": short}
+	spelled := map[string]any{"template": "custom", "image": long}
+	cuda := map[string]any{"template": "ubuntu", "image": "docker.io/nvidia/cuda:12.6.3-base-ubuntu24.04"}
+	states := map[string]*acctest.Object{}
+	for _, prior := range []map[string]any{nil, custom, spelled, cuda, {"desired_state": "stopped"}} {
 		config := configWithoutKey("a")
 		maps.Copy(config, prior)
 		states[fmt.Sprint(prior)] = tf.mustApply(nil, config)
@@ -68,6 +72,9 @@ func TestPlan_ArgumentChanges(t *testing.T) {
 		{nil, []any{"type", "on_demand"}, effect{}},
 		{nil, []any{"type", "interruptible"}, effect{Replaces: []string{"type"}}},
 		{custom, []any{"image", "ubuntu:24.04"}, effect{Replaces: []string{"image"}}},
+		{custom, []any{"image", long}, effect{}},
+		{spelled, []any{"image", short}, effect{}},
+		{cuda, []any{"image", "nvidia/cuda:12.6.3-base-ubuntu24.04"}, effect{}},
 		{nil, []any{"max_price_kop_h", int64(9_000_000)}, effect{Changes: []string{"max_price_kop_h"}}},
 		{nil, []any{"on_outbid", "restart"}, effect{}},
 		{nil, []any{"on_outbid", "keep"}, effect{Changes: []string{"on_outbid"}}},
@@ -88,15 +95,15 @@ func TestPlan_ArgumentChanges(t *testing.T) {
 }
 
 // creations are instances that were created, or imported, with different arguments that apply at creation only.
-func creations(t *testing.T, env *acctest.Env, tf *core, offerID string, keys []any) map[string]*resourceState {
+func creations(t *testing.T, env *acctest.Env, tf *core, offerID string, keys []any) map[string]*acctest.Object {
 	t.Helper()
 	imported, diags := tf.Import(instanceType, createInstances(env, "imported")[0])
 	expectDiags(t, "the import", diags)
-	return map[string]*resourceState{
+	return map[string]*acctest.Object{
 		"offer":    tf.mustApply(nil, configWithoutKey("a", "offer_query", nil, "offer_id", offerID)),
 		"query":    tf.mustApply(nil, configWithoutKey("a")),
 		"keys":     tf.mustApply(nil, configWithoutKey("a", "ssh_key_ids", keys)),
-		"imported": {imported},
+		"imported": &imported,
 	}
 }
 
@@ -105,7 +112,7 @@ func gpuQuery(gpu, order any) map[string]any {
 }
 
 // A change of the arguments that apply at creation only keeps the instance and the arguments, unless replace_on
-// contains them or the instance does not meet the query. An imported instance adopts them.
+// contains them or the instance does not meet the query. An imported instance adopts them, and nothing is requested.
 func TestPlan_CreationArguments(t *testing.T) {
 	t.Parallel()
 	env, tf, _ := start(t, nil, acctest.WithoutQuirks("other-gpu"))
@@ -152,6 +159,13 @@ func TestPlan_CreationArguments(t *testing.T) {
 			t.Errorf("%d. %s: %d warnings: %s", i, test.prior, len(plan.diags), diagsText(plan.diags))
 		}
 	}
+	env.ClearRequests()
+	config := configWithKey("imported", replaceOn(byQuery("rtx_4090", "dlperf"), "offer_query")...)
+	inst := tf.mustApply(states["imported"], config)
+	expectEffect(t, "the plan after an import", tf.plan(inst, config), keep)
+	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n > 0 {
+		t.Errorf("%d requests that change something", n)
+	}
 }
 
 // A plan with unknown values is valid for every final value: Terraform accepts neither an unplanned replacement nor a
@@ -166,7 +180,7 @@ func TestPlan_UnknownValues(t *testing.T) {
 	states["outbid"] = tf.mustApply(nil, configWithoutKey("a", interruptible...))
 	states["failed"] = tf.mustApply(nil, configWithoutKey("a"))
 	for _, status := range []string{"outbid", "failed"} {
-		setStatus(t, env, states[status].id(), status, "running")
+		setStatus(t, env, states[status].Text("id"), status, "running")
 		expectDiags(t, "the refresh", newProvider(t, env, nil).refresh(states[status]))
 	}
 	unknown := any(tftypes.UnknownValue)
@@ -227,9 +241,10 @@ func TestPlan_FallbackQueries(t *testing.T) {
 	query := func(gpu string) any { return map[string]any{"gpu": []any{gpu}} }
 	h100, fallback := query("h100_sxm"), []any{query("no_such"), query("rtx_4090")}
 	inst := tf.mustApply(nil, configWithoutKey("a", "offer_query", h100, "fallback_queries", fallback))
-	rented := plain(t, inst.Attributes()["rented_offer"]).(map[string]any)
-	if matched := plain(t, inst.Attributes()["matched_query"]); matched != 2.0 || rented["verified"] != true {
-		t.Errorf("query %v matched, with the offer %v", matched, rented)
+	rented := inst.Attributes()["rented_offer"]
+	if matched := inst.Attributes()["matched_query"]; !matched.Equal(tftypes.NewValue(tftypes.Number, 2)) ||
+		!strings.Contains(rented.String(), `"verified":tftypes.Bool<"true">`) {
+		t.Errorf("query %s matched, with the offer %s", matched, rented)
 	}
 	for _, test := range []struct {
 		query    any

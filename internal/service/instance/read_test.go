@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -59,8 +57,8 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	}
 }
 
-// The API spells a name otherwise, even if only later responses contain it: no plan changes it, and a planned server
-// with this name is a duplicate.
+// The API spells a name otherwise, and only later responses contain it: no plan changes it, and a planned server with
+// this name is a duplicate.
 func TestPlan_NormalizedName(t *testing.T) {
 	t.Parallel()
 	lower := func(body map[string]any) {
@@ -69,25 +67,17 @@ func TestPlan_NormalizedName(t *testing.T) {
 		}
 	}
 	omit := simtest.Rewrite(func(body map[string]any) { delete(body, "name") })
-	reads := []simtest.Rule{isGet.Do(simtest.Rewrite(lower)), isList.Do(simtest.RewriteItems(lower))}
-	for name, rules := range map[string][]simtest.Rule{
-		"only in reads": reads, "omitted in the first response": append(reads, isCreate.Do(omit)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env, tf, p := start(t, nil)
-			p.Set(rules...)
-			config := configWithoutKey("Trainer")
-			inst := tf.mustApply(nil, config)
-			tf = newProvider(t, env, nil)
-			expectDiags(t, "the refresh", tf.refresh(inst))
-			if plan := tf.plan(inst, config); !plan.Planned.State.Equal(inst.State) {
-				t.Errorf("the plan changes the name %q", inst.Text("name"))
-			}
-			tf = newProvider(t, env, nil) // which has not read the state
-			expectDiags(t, "a second server", tf.plan(nil, config).diags, inst.id())
-		})
+	env, tf, p := start(t, nil)
+	p.Set(isGet.Do(simtest.Rewrite(lower)), isList.Do(simtest.RewriteItems(lower)), isCreate.Do(omit))
+	config := configWithoutKey("Trainer")
+	inst := tf.mustApply(nil, config)
+	tf = newProvider(t, env, nil)
+	expectDiags(t, "the refresh", tf.refresh(inst))
+	if plan := tf.plan(inst, config); !plan.Planned.State.Equal(inst.State) {
+		t.Errorf("the plan changes the name %q", inst.Text("name"))
 	}
+	tf = newProvider(t, env, nil) // which has not read the state
+	expectDiags(t, "a second server", tf.plan(nil, config).diags, inst.Text("id"))
 }
 
 // The response to a rename can show that the instance was destroyed since the last refresh. The apply then fails, and
@@ -98,101 +88,45 @@ func TestUpdate_DestroyedSinceRefresh(t *testing.T) {
 	env, tf, _ := start(t, nil)
 	inst := tf.mustApply(nil, configWithKey("trainer"))
 	plan := tf.plan(inst, renamed)
-	setStatus(t, env, inst.id(), "destroyed", "destroyed")
+	setStatus(t, env, inst.Text("id"), "destroyed", "destroyed")
 	after, diags := tf.applyPlan(plan)
-	expectDiags(t, "the rename", diags, "Instance "+inst.id()+" no longer exists", "the apply creates another.")
-	expectDiags(t, "the refresh", tf.refresh(after), "for instance "+inst.id()+". It leaves the state")
+	expectDiags(t, "the rename", diags, "Instance "+inst.Text("id")+" no longer exists", "the apply creates another.")
+	expectDiags(t, "the refresh", tf.refresh(after), "for instance "+inst.Text("id")+". It leaves the state")
 	if !after.State.IsNull() {
 		t.Errorf("after the refresh the state has %v", after.State)
 	}
 }
 
-// An instance spells its country, or rounds its memory, otherwise than its offer. Another term of the query changes:
+// An instance spells its country, and rounds its memory, otherwise than its offer. Another term of the query changes:
 // the hardware that the query demanded before is no reason to replace the instance.
 func TestPlan_SpellingOfHardware(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(body map[string]any){
-		"country": func(body map[string]any) {
-			if country, ok := body["country"].(string); ok {
-				body["country"] = strings.ToLower(country)
-			}
-		},
-		"vram_gb": func(body map[string]any) {
-			if gpu, ok := body["gpu"].(map[string]any); ok {
-				gpu["vram_gb"] = 23
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env, tf, p := start(t, nil)
-			p.Set(isGet.Do(simtest.Rewrite(change)), isList.Do(simtest.RewriteItems(change)))
-			query := func(reliability float64, countries ...any) map[string]any {
-				return map[string]any{
-					"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_vram_gb": 24.0, "country": countries,
-					"min_reliability": reliability,
-				}
-			}
-			countries := []any{"DE", "FI", "NL", "RU", "US", "SE", "FR", "PL", "KZ"}
-			inst := tf.mustApply(nil, configWithoutKey("a", "offer_query", query(0.1, countries...)))
-			tf = newProvider(t, env, nil)
-			expectDiags(t, "the refresh", tf.refresh(inst))
-			for what, changed := range map[string]map[string]any{
-				"another reliability": query(0.2, countries...), "one more country": query(0.1, append(countries, "CZ")...),
-			} {
-				if plan := tf.plan(inst, configWithoutKey("a", "offer_query", changed)); len(plan.Replaces) > 0 {
-					t.Errorf("%s replaces the instance: %s", what, diagsText(plan.diags))
-				}
-			}
-		})
-	}
-}
-
-// Another spelling of an image plans no change.
-func TestPlan_ImageSpelling(t *testing.T) {
-	t.Parallel()
-	const short, long = "ubuntu:24.04", "docker.io/library/ubuntu:24.04"
-	for _, test := range []struct{ template, applied, planned string }{
-		{"custom", short, long},
-		{"custom", long, short},
-		{"ubuntu", "docker.io/nvidia/cuda:12.6.3-base-ubuntu24.04", "nvidia/cuda:12.6.3-base-ubuntu24.04"},
-	} {
-		_, tf, _ := start(t, nil)
-		inst := tf.mustApply(nil, configWithKey("a", "template", test.template, "image", test.applied))
-		expectDiags(t, "the refresh", tf.refresh(inst))
-		for image, replaces := range map[string]bool{test.applied: false, test.planned: false, "debian:12": true} {
-			plan := tf.plan(inst, configWithKey("a", "template", test.template, "image", image))
-			if replaces && test.template != "custom" {
-				continue // that image is an error
-			}
-			if expectDiags(t, "a plan", plan.diags); (len(plan.Replaces) > 0) != replaces {
-				t.Errorf("%+v: %s is replaced for %v", test, image, plan.Replaces)
-			}
+	respell := simtest.RewriteItems(func(inst map[string]any) {
+		if country, ok := inst["country"].(string); ok {
+			inst["country"] = strings.ToLower(country)
 		}
+		if gpu, ok := inst["gpu"].(map[string]any); ok {
+			gpu["vram_gb"] = 23
+		}
+	})
+	env, tf, p := start(t, nil)
+	p.Set(isGet.Do(respell), isList.Do(respell))
+	query := func(reliability float64, countries ...any) []any {
+		return []any{"offer_query", map[string]any{
+			"gpu": []any{"rtx_4090"}, "num_gpus": []any{int64(1)}, "min_vram_gb": 24.0, "country": countries,
+			"min_reliability": reliability,
+		}}
 	}
-}
-
-// What changes outside of Terraform is drift: an update starts a stopped instance, and a replacement a failed one.
-func TestRead_Drift(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, nil)
-	config := configWithoutKey("a")
-	inst := tf.mustApply(nil, config)
-	setStatus(t, env, inst.id(), "stopped", "stopped")
+	countries := []any{"DE", "FI", "NL", "RU", "US", "SE", "FR", "PL", "KZ"}
+	inst := tf.mustApply(nil, configWithoutKey("a", query(0.1, countries...)...))
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh", tf.refresh(inst))
-	if state := inst.Text("desired_state"); state != "stopped" {
-		t.Errorf("the desired state is %s", state)
-	}
-	inst = tf.mustApply(inst, config)
-	if inst.Text("status") != "running" || inst.Text("desired_state") != "running" {
-		t.Errorf("after the apply it is %s, heading for %s", inst.Text("status"), inst.Text("desired_state"))
-	}
-	setStatus(t, env, inst.id(), "failed", "running")
-	tf = newProvider(t, env, nil)
-	expectDiags(t, "the refresh", tf.refresh(inst))
-	if plan := tf.plan(inst, config); !slices.Equal(plan.Replaces, []string{"status"}) {
-		t.Errorf("a failed instance is replaced for %v", plan.Replaces)
+	for what, changed := range map[string][]any{
+		"another reliability": query(0.2, countries...), "one more country": query(0.1, append(countries, "CZ")...),
+	} {
+		if plan := tf.plan(inst, configWithoutKey("a", changed...)); len(plan.Replaces) > 0 {
+			t.Errorf("%s replaces the instance: %s", what, diagsText(plan.diags))
+		}
 	}
 }
 
@@ -220,31 +154,5 @@ func TestRead_Outbid(t *testing.T) {
 	inst = tf.mustApply(inst, config("max_price_kop_h", bid+100))
 	if status := inst.Text("status"); status != "running" {
 		t.Errorf("after a new bid it is %s", status)
-	}
-}
-
-// An import adopts the arguments of a creation, which the API does not return, from the configuration, without a
-// request that changes something.
-func TestImport_AdoptsArguments(t *testing.T) {
-	t.Parallel()
-	env, tf, _ := start(t, nil)
-	id := createInstances(env, "a")[0]
-	object, diags := tf.Import(instanceType, id)
-	expectDiags(t, "the import", diags)
-	config := configWithKey("a", "ssh_key_ids", []any{}, "replace_on", []any{"offer_query", "ssh_key_ids"},
-		"offer_query", map[string]any{"num_gpus": []any{int64(1)}})
-	plan := tf.plan(&resourceState{object}, config)
-	expectDiags(t, "the plan", plan.diags)
-	want := []string{"idempotency_key", "offer_query", "replace_on", "ssh_key_ids"}
-	if diff := cmp.Diff(want, plan.changes()); diff != "" || len(plan.Replaces) > 0 {
-		t.Errorf("the plan replaces for %v, and changes %s", plan.Replaces, diff)
-	}
-	inst, diags := tf.applyPlan(plan)
-	expectDiags(t, "the apply", diags)
-	if changes := tf.plan(inst, config).changes(); len(changes) > 0 {
-		t.Errorf("the second plan changes %v", changes)
-	}
-	if n := env.CountRequests("POST", "/instances") + env.CountRequests("PATCH", "/instances"); n != 0 {
-		t.Errorf("%d requests that change something", n)
 	}
 }

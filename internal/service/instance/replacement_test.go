@@ -34,9 +34,6 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 	unreadable := func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) {
 		p.Set(simtest.Request("GET", "/templates").Do(simtest.Refuse(500, "internal")))
 	}
-	unverified := func(t *testing.T, env *acctest.Env, _ *simtest.Proxy, _ string) {
-		must(t, env.SetAccount(simulator.AccountPatch{EmailVerified: new(false)}))
-	}
 	const otherDisk, cannot = int64(61), "ERROR: Cannot replace"
 	burn := withSpending("max_burn_kop_h", int64(10_000))
 	eightGPUs := map[string]any{"num_gpus": []any{int64(8)}}
@@ -52,7 +49,6 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		"its offer is gone":      {noOwnOffer, true, []any{"disk_gb", otherDisk}, nil, cannot},
 		"its offer":              {nil, true, []any{"disk_gb", otherDisk}, nil, "may not be available for the replacement"},
 		"an unreadable template": {unreadable, false, nil, nil, "ERROR: Cannot read the template"},
-		"an unverified e-mail":   {unverified, false, nil, nil, "ERROR: E-mail address is not verified"},
 		"an unknown key": {
 			nil, false, []any{"ssh_key_ids", []any{"key_none"}, "disk_gb", otherDisk}, nil, "ERROR: No such SSH key",
 		},
@@ -97,5 +93,5 @@ func TestPlan_WarnsAboveCap(t *testing.T) {
 	tf = newProvider(t, env, nil)
 	expectDiags(t, "the refresh", tf.refresh(inst))
 	const warning = "WARNING: Running instances cost more than max_price_kop_h"
-	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.id(), "898.95")
+	expectDiags(t, "a plan above the cap", tf.plan(inst, config).diags, warning, inst.Text("id"), "898.95")
 }

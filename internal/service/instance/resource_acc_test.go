@@ -1,9 +1,7 @@
 package instance_test
 
 import (
-	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
@@ -15,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // Create, change in place, start, import. The test framework plans after each step, and that plan must be empty.
@@ -116,37 +113,4 @@ func TestAccInstance_examples(t *testing.T) {
 	expectOutput(t, w.Run("apply", "-auto-approve", "-no-color"), "log = <<", `running = [ "research-1", ]`)
 	w.Configure(env.Example("resources/gpurent_instance/resource-provisioner.tf"))
 	w.Run("plan", "-no-color")
-}
-
-// Arguments that are unknown at plan never contradict the plan, whether or not they change in the apply.
-func TestAccInstance_unknownArguments(t *testing.T) {
-	t.Parallel()
-	env := acctest.Start(t)
-	env.AddSSHKey()
-	must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(1e9))}))
-	const byQuery = "offer_query = { order = \"-price\" }\n  "
-	config := func(after int) (text string) {
-		for name, test := range map[string]struct {
-			arguments string // VALUE is unknown at plan
-			values    [2]string
-		}{
-			"gpu":           {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, [2]string{`"rtx_4090"`, `"rtx_3090"`}},
-			"gpu_same":      {`offer_query = { gpu = [VALUE], num_gpus = [1] }`, [2]string{`"rtx_4090"`, `"rtx_4090"`}},
-			"order":         {`offer_query = { num_gpus = [1], order = VALUE }`, [2]string{`"price"`, `"reliability"`}},
-			"ssh_key_ids":   {byQuery + "ssh_key_ids = VALUE ? [] : null", [2]string{"true", "false"}},
-			"desired_state": {byQuery + "desired_state = VALUE", [2]string{`"running"`, `"stopped"`}},
-			"name":          {byQuery + "name = VALUE", [2]string{`"a"`, `"b"`}},
-		} {
-			arguments := strings.ReplaceAll(test.arguments, "VALUE", "terraform_data."+name+".output")
-			text += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n  triggers_replace = %d\n}\n",
-				name, test.values[after], after)
-			text += strings.Replace(resourceBlock(arguments), "trainer", name, 1)
-		}
-		return env.Config(text)
-	}
-	w := env.Workspace(config(0))
-	w.Run("apply", "-auto-approve", "-no-color")
-	w.Configure(config(1))
-	w.Run("apply", "-auto-approve", "-no-color")
-	w.Run("plan", "-detailed-exitcode", "-no-color")
 }

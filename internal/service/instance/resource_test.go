@@ -82,7 +82,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			p.Set(isStart.Do(simtest.After(func(r *http.Request) {
 				switch {
 				case test.becomes != "":
-					setStatus(t, env, inst.id(), test.becomes, "running")
+					setStatus(t, env, inst.Text("id"), test.becomes, "running")
 				case test.interrupt:
 					tf.interrupt()
 				default:
@@ -91,7 +91,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			})))
 			inst, diags := tf.apply(inst, config)
 			for i, text := range test.want {
-				test.want[i] = strings.ReplaceAll(text, "ID", inst.id())
+				test.want[i] = strings.ReplaceAll(text, "ID", inst.Text("id"))
 			}
 			expectDiags(t, "the update", diags, test.want...)
 			if status := inst.Text("status"); status != test.status {

@@ -71,7 +71,7 @@ func TestSpending_BurnLimitAtApply(t *testing.T) {
 	limit := withSpending("max_burn_kop_h", price*3/2) // for one instance, and not for two
 	tf := newProvider(t, env, limit)
 	type result struct {
-		inst  *resourceState
+		inst  *acctest.Object
 		diags []*tfprotov6.Diagnostic
 	}
 	results := make(chan result)
@@ -81,7 +81,7 @@ func TestSpending_BurnLimitAtApply(t *testing.T) {
 			results <- result{inst, diags}
 		}()
 	}
-	var rented *resourceState
+	var rented *acctest.Object
 	for range 4 {
 		switch r := <-results; {
 		case r.inst == nil:
