@@ -24,7 +24,7 @@ func idempotencyOf(op operation) idempotency {
 	switch {
 	case op.key != "":
 		return idempotentKey
-	case op.method == http.MethodPost && !slices.Contains(repeatable, op.id):
+	case op.doc.Method == http.MethodPost && !slices.Contains(repeatable, op.id):
 		return notIdempotent
 	}
 	return idempotent

@@ -86,16 +86,11 @@ func FuzzPathEscape(f *testing.F) {
 			t.Fatalf("%q: %v", id, err)
 		}
 		wire := req.URL.RequestURI()
-		rest, ok := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
-		if !ok {
-			t.Fatalf("%q is sent to %s", id, wire)
-		}
-		middle, ok := strings.CutSuffix(rest, "/logs")
-		if !ok || strings.ContainsAny(middle, "/?#") {
-			t.Fatalf("%q is sent to %s", id, wire)
-		}
-		if back, err := url.PathUnescape(middle); err != nil || back != id {
-			t.Fatalf("%q is decoded as %q (%v)", id, back, err)
+		middle, hasPrefix := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
+		middle, hasSuffix := strings.CutSuffix(middle, "/logs")
+		back, err := url.PathUnescape(middle)
+		if !hasPrefix || !hasSuffix || strings.ContainsAny(middle, "/?#") || err != nil || back != id {
+			t.Fatalf("%q is sent to %s and decoded as %q (%v)", id, wire, back, err)
 		}
 	})
 }
