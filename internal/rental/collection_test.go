@@ -280,6 +280,11 @@ func TestCached(t *testing.T) {
 			loads++
 			return loads, cmp.Or(backoff.Sleep(ctx, time.Minute), failure)
 		}
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.Get(short, time.Hour, 0, load); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
 		var all sync.WaitGroup
 		for _, timeout := range []time.Duration{10 * time.Second, 5 * time.Second, time.Hour} {
 			all.Go(func() {
@@ -295,7 +300,7 @@ func TestCached(t *testing.T) {
 			synctest.Wait()
 		}
 		all.Wait()
-		if got, ok := c.Last(time.Hour, 0); got != 2 || !ok {
+		if got, ok := c.Last(time.Hour, 0); got != 3 || !ok {
 			t.Errorf("the last result is %d, %t", got, ok)
 		}
 		if _, ok := c.Last(time.Hour, 1); ok {
@@ -304,8 +309,8 @@ func TestCached(t *testing.T) {
 		time.Sleep(time.Hour)
 		failure = errors.New("no scope")
 		for range 2 {
-			if got, err := c.Get(t.Context(), time.Hour, 0, load); got != 3 || !errors.Is(err, failure) {
-				t.Errorf("got %d, %v, want the result of load 3", got, err)
+			if got, err := c.Get(t.Context(), time.Hour, 0, load); got != 4 || !errors.Is(err, failure) {
+				t.Errorf("got %d, %v, want the result of load 4", got, err)
 			}
 		}
 	})

@@ -174,7 +174,7 @@ func TestReachability_WriteInFlight(t *testing.T) {
 func TestReachability_SharedFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := reply{err: errors.New("proxy said " + deviceSecret)}
-		client, s := scriptedClient(t, failure, hangs, late(failure, firstAnswerTimeout))
+		client, s := scriptedClient(t, failure, hangs, late(failure, firstAnswerTimeout-time.Second))
 		if _, err := client.CreateDeviceToken(t.Context(), deviceSecret); err == nil {
 			t.Fatal("no error")
 		}
