@@ -37,7 +37,10 @@ func TestList_Pages(t *testing.T) {
 	if diff := cmp.Diff([]string{"limit=200", "cursor=c%2F1%2B&limit=200", "cursor=c2&limit=200"}, queries); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
 	}
-	for range sequence { // a sequence can be ranged over again, and reads no page after the consumer stops
+	for _, err := range sequence { // a sequence can be ranged over again, and reads no page after the consumer stops
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if s.attempts() != 4 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A panic prints its value, which can be an error, and all stacks, which users copy to bug reports. The test runs itself
-// again, and panics in a request.
+// A panic prints its value, which can be an error, and all stacks, which users copy to bug reports. The test runs
+// itself again, and panics in a request.
 func TestPanic_ShowsNoSecret(t *testing.T) {
 	const crashEnv = "GPURENT_TEST_CRASH"
 	if os.Getenv(crashEnv) != "" {

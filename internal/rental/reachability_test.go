@@ -169,8 +169,8 @@ func TestReachability_WriteInFlight(t *testing.T) {
 	}
 }
 
-// The failure of one call is in the errors of others, and secrets stay hidden. An interruption is not a failure, and does
-// not begin the ten seconds again.
+// The failure of one call is in the errors of others, and secrets stay hidden. An interruption is not a failure, and
+// does not begin the ten seconds again.
 func TestReachability_SharedFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := reply{err: errors.New("proxy said " + deviceSecret)}
