@@ -71,16 +71,9 @@ func TestWriteNew_ReplacesExistingFile(t *testing.T) {
 			if _, err := os.Lstat(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the target of the link exists: %v", err)
 			}
+			if err := WriteNew(filepath.Dir(path), nil, false); err == nil {
+				t.Error("WriteNew replaced a folder")
+			}
 		})
-	}
-}
-
-func TestWriteNew_Folder(t *testing.T) {
-	path := t.TempDir()
-	if err := os.Mkdir(filepath.Join(path, "content"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteNew(path, nil, false); err == nil {
-		t.Error("WriteNew replaced a folder")
 	}
 }

@@ -9,19 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 )
-
-func TestReadFile_DoesNotBlockOnNamedPipe(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if content, err := ReadFile(path); err != nil || len(content) > 0 {
-		t.Errorf("read %q, %v", content, err)
-	}
-}
 
 // Another process can create a symbolic link between removal and creation.
 func TestWriteNew_FollowsNoSymlink(t *testing.T) {

@@ -121,7 +121,7 @@ func TestUses_Rejected(t *testing.T) {
 	type prepare func(t *testing.T, path string) error
 	file := func(content string, mode os.FileMode) prepare {
 		return func(_ *testing.T, path string) error {
-			return errors.Join(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode))
+			return errors.Join(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)) // whatever the umask is
 		}
 	}
 	folder := func(suffix string) prepare {
@@ -137,18 +137,16 @@ func TestUses_Rejected(t *testing.T) {
 		"null":                              {file("null", 0o600), "not valid JSON"},
 		"too large":                         {file(strings.Repeat(" ", maxSize+1), 0o600), "not a file with API keys"},
 		"readable by the group":             {file(content, 0o640), "chmod 600"},
-		"readable by all":                   {file(content, 0o604), "chmod 600"},
-		"writable by others":                {file(content, 0o602), "chmod 600"},
 		"a folder":                          {folder(""), "not a file with API keys"},
 		"a new file that cannot be written": {folder(".new/in-the-way"), "writing the credentials file"},
 		"a lock that cannot be opened":      {folder(".lock"), "locking"},
-		"a link to a missing file": {func(t *testing.T, path string) error {
-			return link(t, "nothing.json", path)
-		}, "missing file"},
-		"a folder that others can write to": {func(_ *testing.T, path string) error {
-			return os.Chmod(filepath.Dir(path), 0o770)
-		}, "chmod go-w"},
-		"a file instead of the folder": {func(t *testing.T, path string) error {
+		"a link to a missing file": {
+			func(t *testing.T, path string) error { return link(t, "nothing.json", path) }, "missing file",
+		},
+		"a folder that others can write to": {
+			func(_ *testing.T, path string) error { return os.Chmod(filepath.Dir(path), 0o770) }, "chmod go-w",
+		},
+		"a file instead of the folder": {func(_ *testing.T, path string) error {
 			return errors.Join(os.Remove(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
 		}, "folder"},
 	} {
@@ -200,7 +198,7 @@ func TestCheck_ChangesNothing(t *testing.T) {
 }
 
 func TestSave_KeepsSymbolicLink(t *testing.T) {
-	target := writeFile(t, content, 0o600)
+	target := writeFile(t)
 	path := newPath(t)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), link(t, target, path)); err != nil {
 		t.Fatal(err)

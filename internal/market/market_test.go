@@ -1,4 +1,4 @@
-package market_test
+package market
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -20,7 +19,7 @@ import (
 type env struct {
 	*simtest.Bubble
 	t      *testing.T
-	market *market.Market
+	market *Market
 	offers []rental.Offer // that are available at first, the cheapest one first
 }
 
@@ -43,7 +42,7 @@ func (e *env) limitBurn(kopH int64) {
 		Account:  spending.NewAccount(spending.Limits{MaxBurnKopH: kopH}, e.Client),
 		Template: func(context.Context, string) (t rental.Template, found bool, err error) { return t, true, nil },
 	})
-	e.market = market.New(rental.NewCache(e.Client), manager, 5*time.Second)
+	e.market = New(rental.NewCache(e.Client), manager, 5*time.Second)
 }
 
 // set makes offers available, or not.
@@ -72,6 +71,14 @@ func (e *env) abroad() (home [2]rental.Offer, abroad rental.Offer) {
 	e.set(true, home[0], home[1], abroad)
 	e.price(abroad, 1)
 	return home, abroad
+}
+
+// claimEnd returns when the claim of an offer ends; the zero time while something is rented from the offer.
+func (e *env) claimEnd(offerID string) (end time.Time, claimed bool) {
+	e.market.mu.Lock()
+	defer e.market.mu.Unlock()
+	claim, claimed := e.market.taken[offerID]
+	return claim.end, claimed
 }
 
 // request is a request to rent from an offer.
@@ -112,8 +119,8 @@ func order(key string) lifecycle.Order {
 }
 
 // demand is for instances of GPU models, in order of preference; any GPU without. They wait for offers for some time.
-func demand(count int, wait time.Duration, gpus ...string) market.Demand {
-	d := market.Demand{Count: count, Request: order("").Request, Wait: wait}
+func demand(count int, wait time.Duration, gpus ...string) Demand {
+	d := Demand{Count: count, Request: order("").Request, Wait: wait}
 	for _, gpu := range gpus {
 		d.Queries = append(d.Queries, rental.OfferQuery{GPU: []string{gpu}, Type: rental.OnDemand})
 	}
@@ -124,7 +131,7 @@ func demand(count int, wait time.Duration, gpus ...string) market.Demand {
 }
 
 // rent rents an instance under a random key, and returns the number of its offer, from 1; 0 without one.
-func (e *env) rent(ctx context.Context, demand market.Demand) (offer int, rented lifecycle.Rented, err error) {
+func (e *env) rent(ctx context.Context, demand Demand) (offer int, rented lifecycle.Rented, err error) {
 	rented, err = e.market.Search(demand).Rent(ctx, order(""))
 	for i, each := range e.offers {
 		if rented.Candidate != nil && rented.Candidate.Offer.ID == each.ID {
@@ -146,7 +153,7 @@ func TestEstimate(t *testing.T) {
 		if err != nil || choice.Counts.Matching != 1 || choice.Candidates[0].KopH != want {
 			t.Errorf("got %+v, %v", choice, err)
 		}
-		if _, claimed := e.market.ClaimEnd(e.offers[1].ID); claimed {
+		if _, claimed := e.claimEnd(e.offers[1].ID); claimed {
 			t.Error("the offer is claimed")
 		}
 	})
@@ -161,7 +168,7 @@ func TestTake_Together(t *testing.T) {
 		d := demand(2, time.Hour)
 		d.SameCountry, d.All = true, true
 		time.AfterFunc(time.Minute, func() {
-			if _, claimed := e.market.ClaimEnd(abroad.ID); claimed {
+			if _, claimed := e.claimEnd(abroad.ID); claimed {
 				t.Error("the offer abroad is claimed")
 			}
 			e.set(true, home[:]...)
@@ -194,7 +201,7 @@ func TestTake_Joins(t *testing.T) {
 		take(home[1])
 		search.Release(append(first, second...)...)
 		e.set(false, home[:]...)
-		time.Sleep(market.ListAge)
+		time.Sleep(ListAge)
 		take(abroad)
 	})
 }
@@ -262,7 +269,7 @@ func TestRent_FixedOffer(t *testing.T) {
 				if e.limitBurn(price * test.limit / 100); test.read != 200 {
 					e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
 				}
-				d := market.Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
+				d := Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
 				d.MaxPriceKopH = price * test.cap / 100
 				if _, rented, err := e.rent(t.Context(), d); errorName(err) != test.want || (rented.ID != "") != (err == nil) {
 					t.Errorf("rented %s, %v", rented.ID, err)
@@ -289,7 +296,7 @@ func TestDestroyed_EndsClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 			e.market.Destroyed(e.offers[test.destroyed].ID)
-			if _, claimed := e.market.ClaimEnd(e.offers[0].ID); claimed == test.free {
+			if _, claimed := e.claimEnd(e.offers[0].ID); claimed == test.free {
 				t.Errorf("%+v: claimed %t", test, claimed)
 			}
 		})
@@ -316,14 +323,14 @@ func TestRent_EndsClaims(t *testing.T) {
 		claimed time.Duration
 		want    string
 	}{
-		"rented":                     {func(*env) {}, market.ClaimTTL, ""},
+		"rented":                     {func(*env) {}, claimTTL, ""},
 		"recovered under the key":    {recovered, 0, ""},
 		"another one under the key":  {recovered, 0, "NotRecent"},
 		"refused for the funds":      {refused(402), 0, "Error"},
 		"refused for its permission": {refused(403), 0, "Error"},
-		"refused for a conflict":     {refused(409), market.RefusedTTL, "OfferRefused"},
-		"not available":              {gone, market.ClaimTTL, "NoOffer"},
-		"an unknown outcome":         {refused(503), market.ClaimTTL, "OutcomeUnknown"},
+		"refused for a conflict":     {refused(409), refusedTTL, "OfferRefused"},
+		"not available":              {gone, claimTTL, "NoOffer"},
+		"an unknown outcome":         {refused(503), claimTTL, "OutcomeUnknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, 2, func(t *testing.T, e *env) {
@@ -347,7 +354,7 @@ func TestRent_EndsClaims(t *testing.T) {
 				if n := e.CountRequests("POST", "/instances"); test.want == "NoOffer" && n != 1 {
 					t.Errorf("%d create requests: the key was requested again", n)
 				}
-				end, _ := e.market.ClaimEnd(e.offers[0].ID)
+				end, _ := e.claimEnd(e.offers[0].ID)
 				if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
 					t.Errorf("claimed for %s, want %s", left, test.claimed)
 				}

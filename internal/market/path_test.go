@@ -1,8 +1,7 @@
-package market_test
+package market
 
 import (
 	"net/http"
-	"os"
 	"path"
 	"regexp"
 	"runtime"
@@ -39,15 +38,5 @@ func TestSearch_PathToTheRequest(t *testing.T) {
 	first := slices.Index(functions, "rental.Client.CreateInstance") + 1
 	if found := functions[first:slices.Index(functions, "testing.tRunner")]; !slices.Equal(found, want) {
 		t.Errorf("the functions are %v, want %v", found, want)
-	}
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range want {
-		_, method, _ := strings.Cut(name, ".")
-		if !strings.Contains(string(readme), method) {
-			t.Errorf("internal/README.md has no %s", method)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package market_test
+package market
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
-	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
@@ -37,7 +36,7 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 		"a conflict":                    {refused(1, 409), 0, 2, "", 1},
 		"its disk, 422":                 {refused(1, 422), 0, 2, "", 1},
 		"four are refused":              {refused(4, 409), 0, 5, "", 1},
-		"all are refused":               {limit, 0, 0, "OfferRefused", market.MaxRefusals},
+		"all are refused":               {limit, 0, 0, "OfferRefused", maxRefusals},
 		"one is taken":                  {taken(1), 0, 2, "", 2},
 		"seven are taken":               {taken(7), 0, 8, "", 8},
 		"all are taken":                 {taken(8), 0, 0, "NoOffer", 8},
@@ -99,7 +98,7 @@ func TestRent_FallsBack(t *testing.T) {
 			if err != nil || rented.Candidate.Query != 1 {
 				t.Errorf("got %+v, %v", rented.Candidate, err)
 			}
-			if passed := rented.CreatedAt.Sub(began); passed > wait/2+market.ListAge+10*time.Second {
+			if passed := rented.CreatedAt.Sub(began); passed > wait/2+ListAge+10*time.Second {
 				t.Errorf("rented after %s", passed)
 			}
 		})
@@ -124,7 +123,7 @@ func TestWait_RentsEachOfferOnce(t *testing.T) {
 		}
 		failed := 0
 		for range cap(errs) {
-			if err, ok := errors.AsType[market.NoOffer](<-errs); ok {
+			if err, ok := errors.AsType[NoOffer](<-errs); ok {
 				if failed++; err.Waited != time.Hour || err.Counts.Matching > 0 {
 					t.Errorf("got %+v", err)
 				}
@@ -159,7 +158,7 @@ func TestWait_ContinuesAfterRefusals(t *testing.T) {
 		began := time.Now()
 		offer, rented, err := e.rent(t.Context(), d)
 		passed := rented.CreatedAt.Sub(began)
-		if err != nil || offer != 3 || passed < 20*time.Minute || passed > 20*time.Minute+market.ListAge+10*time.Second {
+		if err != nil || offer != 3 || passed < 20*time.Minute || passed > 20*time.Minute+ListAge+10*time.Second {
 			t.Errorf("rented offer %d after %s, %v", offer, passed, err)
 		}
 		if n := e.CountRequests("POST", "/instances"); n > 12 {
@@ -171,7 +170,7 @@ func TestWait_ContinuesAfterRefusals(t *testing.T) {
 // Offers that others rent one after the other, and that a cache still shows as available, do not end a wait. Several
 // refusals in a short time do: most likely a limit of the account is reached.
 func TestWait_RefusedOffers(t *testing.T) {
-	run(t, 2*market.MaxRefusals+1, func(t *testing.T, e *env) {
+	run(t, 2*maxRefusals+1, func(t *testing.T, e *env) {
 		e.set(false, e.offers...)
 		last := len(e.offers) - 1
 		e.Proxy.Set(refuses(e.offers[:last]...).Do(simtest.Fail(409)))
@@ -225,7 +224,7 @@ func TestWait_Ends(t *testing.T) {
 		"an interruption of this outage": {fails(503), 30 * time.Minute, false, "Interrupted", 30 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, market.MaxRefusals, func(t *testing.T, e *env) {
+			run(t, maxRefusals, func(t *testing.T, e *env) {
 				e.set(false, e.offers...)
 				test.change(e)
 				ctx, cancel := context.WithTimeout(t.Context(), test.interrupt)
@@ -254,7 +253,7 @@ func TestWait_InterruptedClaimsNothing(t *testing.T) {
 		time.AfterFunc(12*time.Second-1, func() { other.Release(taken...) })
 		_, _, err = e.rent(ctx, demand(1, time.Hour))
 		synctest.Wait()
-		if end, _ := e.market.ClaimEnd(e.offers[0].ID); errorName(err) != "Interrupted" || end.IsZero() {
+		if end, _ := e.claimEnd(e.offers[0].ID); errorName(err) != "Interrupted" || end.IsZero() {
 			t.Errorf("%v, the claim ends at %s", err, end)
 		}
 	})
@@ -281,7 +280,7 @@ func TestRent_FindsByKey(t *testing.T) {
 				if err != nil || rented.ID != before.ID || !rented.Recovered || time.Since(began) > time.Minute {
 					t.Errorf("got %+v, %v", rented, err)
 				}
-				if end, claimed := e.market.ClaimEnd(e.offers[0].ID); claimed && (end.IsZero() || time.Now().Before(end)) {
+				if end, claimed := e.claimEnd(e.offers[0].ID); claimed && (end.IsZero() || time.Now().Before(end)) {
 					t.Errorf("the claim ends at %s", end)
 				}
 			})

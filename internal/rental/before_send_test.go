@@ -3,56 +3,40 @@ package rental
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// A write is checked after its wait for the request limit. If the check fails, nothing is sent. Reads are not checked,
-// and those of the check do not wait.
-func TestBeforeSend_AfterTheWaitForTheLimit(t *testing.T) {
-	for name, failure := range map[string]error{"allowed": nil, "not allowed": errors.New("above the limit")} {
+// A write is checked after each wait for the request limit. If the check fails, nothing is sent. Reads of the check do
+// not wait. A retry after a lost response is not checked: the API may have performed the write.
+func TestBeforeSend(t *testing.T) {
+	for _, test := range []struct {
+		failure          error
+		checks, requests int
+	}{{nil, 2, 6}, {errors.New("above the limit"), 1, 2}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLimitedAPI(limitKind{}, 0)
-			client := l.client(t)
-			send(t, client, 1, limitPerKey) // uses up the limit
-			began, checkedAfter := time.Now(), time.Duration(0)
-			reads := l.served[http.MethodGet] + l.refused
+			limited, me := rateLimited("30"), ok(userJSON)
+			client, s := scriptedClient(t, limited, me, limited, me, cut, failed(CodeInsufficientFunds))
+			if err := getMe(t, client.WithoutRetries()); !IsRateLimited(err) {
+				t.Fatal(err)
+			}
+			start, checks := time.Now(), 0
 			ctx := BeforeSend(t.Context(), func(ctx context.Context) error {
-				checkedAfter = time.Since(began)
-				if _, err := client.GetMe(ctx); err != nil {
-					t.Error(err)
+				checks++
+				checked := time.Since(start)
+				_, err := client.GetMe(ctx)
+				if passed := time.Since(start); checked < time.Duration(checks)*30*time.Second || passed != checked {
+					t.Errorf("check %d begins after %s and ends after %s", checks, checked, passed)
 				}
-				if waited := time.Since(began) - checkedAfter; waited > time.Second {
-					t.Errorf("%s: the read of the check waited %s", name, waited)
-				}
-				return failure
+				return errors.Join(err, test.failure)
 			})
-			_, err := client.StartInstance(ctx, "x")
+			_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 			notSent, _ := errors.AsType[NotSent](err)
-			if sent := l.served[http.MethodPost] == 1; !errors.Is(notSent.Err, failure) || sent != (failure == nil) {
-				t.Errorf("%s: %v, %d writes", name, err, l.served[http.MethodPost])
-			}
-			if checkedAfter < 20*time.Second || time.Since(began) > checkedAfter+time.Second {
-				t.Errorf("%s: checked after %s, sent after %s", name, checkedAfter, time.Since(began))
-			}
-			if got := l.served[http.MethodGet] + l.refused - reads; got != 1 {
-				t.Errorf("%s: %d reads", name, got)
+			if !errors.Is(notSent.Err, test.failure) || IsInsufficientFunds(err) != (test.failure == nil) ||
+				checks != test.checks || s.attempts() != test.requests {
+				t.Errorf("%v after %d checks and %d requests, want %+v", err, checks, s.attempts(), test)
 			}
 		})
 	}
-}
-
-// After a lost response, the retry is not checked: the API may have performed the write.
-func TestBeforeSend_NotAfterALostResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := scriptedClient(t, failed(CodeRateLimited), cut, failed(CodeInsufficientFunds))
-		checks := 0
-		ctx := BeforeSend(t.Context(), func(context.Context) error { checks++; return nil })
-		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
-		if !IsInsufficientFunds(err) || checks != 2 || s.attempts() != 3 {
-			t.Errorf("%v, %d checks, %d requests", err, checks, s.attempts())
-		}
-	})
 }

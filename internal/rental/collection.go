@@ -154,10 +154,10 @@ func (c *Collection[T]) Find(ctx context.Context, id string) (object T, found bo
 		if err := skippedError(listing.Skipped, id); err != nil {
 			return object, false, err
 		}
-		if object, found = c.createdHere(id); found || listing.ended.After(began) {
+		if object, found = c.createdHere(id); found || maxAge == 0 || listing.ended.After(began) {
 			return object, found, nil
 		}
-		maxAge = 0
+		maxAge = 0 // the next listing is newer than the call, even if the clock is too coarse to show it
 	}
 }
 

@@ -32,22 +32,17 @@ func (e endless) Read(p []byte) (int, error) {
 }
 
 func TestBodyLimits(t *testing.T) {
-	get := func(c *Client) error { return getMe(t, c) }
-	create := func(c *Client) error {
-		_, _, err := c.CreateInstance(t.Context(), "k", InstanceCreate{})
-		return err
-	}
 	for name, test := range map[string]struct {
 		status  int
 		body    string
-		do      func(*Client) error
+		do      string
 		want    string // in the error; empty for success
 		unknown bool
 	}{
-		"large":              {200, `{"id":"u"` + strings.Repeat(" ", maxBody-10) + "}", get, "", false},
-		"error":              {404, `{"id":"`, get, "64 KiB", false},
-		"created without id": {201, `{"id":"`, create, "8192 KiB", true},
-		"created":            {201, `{"id":"i","name":"`, create, "8192 KiB", false},
+		"large":              {200, `{"id":"u"` + strings.Repeat(" ", maxBody-10) + "}", "getMe", "", false},
+		"error":              {404, `{"id":"`, "getMe", "64 KiB", false},
+		"created without id": {201, `{"id":"`, "createInstance", "8192 KiB", true},
+		"created":            {201, `{"id":"i","name":"`, "createInstance", "8192 KiB", false},
 	} {
 		client := newTestClient(t, &script{answer: func(*http.Request, int) reply {
 			return reply{status: test.status, stream: io.MultiReader(strings.NewReader(test.body), endless('x'))}
@@ -55,7 +50,7 @@ func TestBodyLimits(t *testing.T) {
 		if test.want == "" {
 			client, _ = scriptedClient(t, ok(test.body))
 		}
-		err := test.do(client)
+		err := perform(t, client, test.do)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || IsNotFound(err) ||
 			IsOutcomeUnknown(err) != test.unknown {
 			t.Errorf("%s: %v, outcome unknown %t", name, err, IsOutcomeUnknown(err))
@@ -122,47 +117,37 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestInvalidResponses(t *testing.T) {
-	get := func(c *Client) error { _, err := c.GetInstance(t.Context(), "i"); return err }
-	list := func(c *Client) error { _, err := collect(c.ListSSHKeys(t.Context(), ListOptions{})); return err }
-	create := func(c *Client) error {
-		_, _, err := c.CreateInstance(t.Context(), "k", InstanceCreate{})
-		return err
-	}
-	createTemplate := func(c *Client) error { _, err := c.CreateTemplate(t.Context(), TemplateCreate{}); return err }
-	token := func(c *Client) error { _, err := c.CreateDeviceToken(t.Context(), "d"); return err }
-	destroy := func(c *Client) error { _, err := c.DeleteInstance(t.Context(), "i"); return err }
-	revoke := func(c *Client) error { return c.DeleteAPIKey(t.Context(), "k") }
 	const retried = 1 + maxForeignRetries
 	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
 	for name, test := range map[string]struct {
 		status   int
 		body     string
-		do       func(*Client) error
+		do       string
 		unknown  bool
 		attempts int
 	}{
-		"empty":                           {201, "", create, true, retried},
-		"HTML for a read":                 {200, "<html>welcome</html>", get, false, retried},
-		"undocumented status":             {202, `{"id":"i"}`, create, true, retried},
-		"status of another operation":     {201, `{"id":"i"}`, get, false, retried},
-		"no id":                           {201, `{"status":"creating"}`, create, true, 1},
-		"incomplete":                      {201, `{"id":"i`, create, true, 1},
-		"token without key":               {200, `{"key_id":"a"}`, token, true, 1},
-		"template with status 200":        {200, templateJSON, createTemplate, true, 1},
-		"revocation with an object":       {202, "{}", revoke, false, retried},
-		"instance deletion without body":  {204, "", destroy, false, retried},
-		"read of an empty object":         {200, "{}", get, false, 1},
-		"id of a wrong type":              {200, `{"id":["a"]}`, get, false, 1},
-		"two ids":                         {200, `{"id":"i","ID":"b"}`, get, false, 1},
-		"list without data":               {200, "{}", list, false, 1},
-		"list with an object":             {200, `{"data":{"0":{"id":"k"}},"next_cursor":null}`, list, false, 1},
-		"list with null":                  {200, `{"data":null,"next_cursor":null}`, list, false, 1},
-		"incomplete list":                 {200, `{"data":[{"id":"k"}`, list, false, 1},
-		"two lists":                       {200, onePage("") + onePage(""), list, false, 1},
-		"list with an item nested deeply": {200, onePage(`{"id":"k","x":` + deep + "}"), list, false, 1},
+		"empty":                           {201, "", "createInstance", true, retried},
+		"HTML for a read":                 {200, "<html>welcome</html>", "getInstance", false, retried},
+		"undocumented status":             {202, `{"id":"i"}`, "createInstance", true, retried},
+		"status of another operation":     {201, `{"id":"i"}`, "getInstance", false, retried},
+		"no id":                           {201, `{"status":"creating"}`, "createInstance", true, 1},
+		"incomplete":                      {201, `{"id":"i`, "createInstance", true, 1},
+		"token without key":               {200, `{"key_id":"a"}`, "createDeviceToken", true, 1},
+		"template with status 200":        {200, templateJSON, "createTemplate", true, 1},
+		"revocation with an object":       {202, "{}", "deleteApiKey", false, retried},
+		"instance deletion without body":  {204, "", "deleteInstance", false, retried},
+		"read of an empty object":         {200, "{}", "getInstance", false, 1},
+		"id of a wrong type":              {200, `{"id":["a"]}`, "getInstance", false, 1},
+		"two ids":                         {200, `{"id":"i/1","ID":"b"}`, "getInstance", false, 1},
+		"list without data":               {200, "{}", "listSshKeys", false, 1},
+		"list with an object":             {200, `{"data":{"0":{"id":"k"}},"next_cursor":null}`, "listSshKeys", false, 1},
+		"list with null":                  {200, `{"data":null,"next_cursor":null}`, "listSshKeys", false, 1},
+		"incomplete list":                 {200, `{"data":[{"id":"k"}`, "listSshKeys", false, 1},
+		"two lists":                       {200, onePage("") + onePage(""), "listSshKeys", false, 1},
+		"list with an item nested deeply": {200, onePage(`{"id":"k","x":` + deep + "}"), "listSshKeys", false, 1},
 	} {
 		client, s := scriptedClient(t, reply{status: test.status, body: test.body})
-		err := test.do(client)
+		err := perform(t, client, test.do)
 		e := asError(t, err)
 		if e.Status != test.status || e.Message == "" || len(e.Error()) > 2*maxMessage || IsNotFound(e) {
 			t.Errorf("%s: got %+v, want status %d and a short message", name, e, test.status)

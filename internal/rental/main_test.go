@@ -16,8 +16,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
-// The tests of the client have two fakes of the API: a script, which returns any response, and in one test the
-// simulator. A server listens only where a real connection is tested.
+// The tests of the client have one fake of the API: a script, which returns any response. A server listens only where a
+// real connection is tested.
 //
 //	client, script := scriptedClient(t, failed(CodeConflict), ok(userJSON))
 //	_, err := client.GetMe(t.Context()) // a conflict, which is not retried

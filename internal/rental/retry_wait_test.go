@@ -181,23 +181,38 @@ func TestCancellation(t *testing.T) {
 
 func TestCancellation_DuringRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := scriptedClient(t, rateLimited("50"), ok(userJSON))
-		var first sync.WaitGroup
-		first.Go(func() {
-			if err := getMe(t, client); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
+		client, s := scriptedClient(t, rateLimited("50"))
+		limited := getMe(t, client.WithoutRetries())
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, _, err := client.CreateInstance(ctx, "k", InstanceCreate{})
 		const want = "POST /instances: while waiting for the request limit: context deadline exceeded"
-		if err == nil || err.Error() != want || IsOutcomeUnknown(err) || !IsDefinitive(err) || s.attempts() != 1 ||
-			time.Since(start) != 5*time.Second {
+		if !IsRateLimited(limited) || err == nil || err.Error() != want || IsOutcomeUnknown(err) || !IsDefinitive(err) ||
+			s.attempts() != 1 || time.Since(start) != 5*time.Second {
 			t.Errorf("%d requests after %s: %v; want %s", s.attempts(), time.Since(start), err, want)
 		}
-		first.Wait()
+	})
+}
+
+func TestDetached_OutlivesCancellationByTheGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		detached, stop := Detached(ctx)
+		defer stop()
+		stopped, stopNow := Detached(ctx)
+		if stopNow(); stopped.Err() == nil {
+			t.Error("stop does not end it")
+		}
+		time.Sleep(time.Hour)
+		cancel()
+		time.Sleep(detachedGrace - time.Second)
+		if detached.Err() != nil {
+			t.Error("it ended before the grace")
+		}
+		time.Sleep(time.Second)
+		if synctest.Wait(); detached.Err() == nil {
+			t.Error("it has not ended after the grace")
+		}
 	})
 }

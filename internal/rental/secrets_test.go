@@ -56,7 +56,7 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 	for name, failure := range failures {
 		for _, op := range calls {
 			if op.id == "createDeviceToken" {
-				op.sampleID = deviceSecret
+				op.object = deviceSecret
 			}
 			var mu sync.Mutex
 			var out strings.Builder
@@ -74,7 +74,7 @@ func TestSecrets_InNoErrorAndLog(t *testing.T) {
 			}
 			text := out.String()
 			if text == "" || strings.Contains(text, canary[4:18]) ||
-				op.sampleID == deviceSecret && strings.Contains(text, deviceSecret) {
+				op.object == deviceSecret && strings.Contains(text, deviceSecret) {
 				t.Errorf("%s, %s: nothing was logged, or a secret is in:\n%s", name, op.id, text)
 			}
 		}

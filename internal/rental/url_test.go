@@ -7,16 +7,18 @@ import (
 	"testing"
 )
 
+// A base URL is https, or http on the local machine. Hosts that look like the local machine are others.
 func TestBaseURL(t *testing.T) {
-	good := map[string]string{
+	for raw, want := range map[string]string{
 		"https://rent.example/api/v1":        "https://rent.example/api/v1",
-		"https://rent.example/api/v1/":       "https://rent.example/api/v1",
 		"https://rent.example:8443/x/api/v1": "https://rent.example:8443/x/api/v1",
-		"http://localhost:1234/api/v1":       "http://localhost:1234/api/v1",
-		"http://127.8.9.1/api/v1//":          "http://127.8.9.1/api/v1",
+		"http://localhost:1234/api/v1/":      "http://localhost:1234/api/v1",
+		"http://127.255.8.9/api/v1//":        "http://127.255.8.9/api/v1",
+		"http://LOCALHOST/api/v1":            "http://LOCALHOST/api/v1",
 		"http://[::1]:80/api/v1":             "http://[::1]:80/api/v1",
-	}
-	for raw, want := range good {
+		"http://[::ffff:127.0.0.1]/api/v1":   "http://[::ffff:127.0.0.1]/api/v1",
+		"http://[::ffff:7f00:1]:1/api/v1":    "http://[::ffff:7f00:1]:1/api/v1",
+	} {
 		client, err := New(Config{BaseURL: raw})
 		if err != nil || client.BaseURL() != want {
 			t.Errorf("%s: %v, %v", raw, client, err)
@@ -30,6 +32,14 @@ func TestBaseURL(t *testing.T) {
 		"https://rent.example/" + canary, "https://rent.example/api/v1?key=" + canary,
 		"https://rent.example/api/v1#" + canary, "http://rent.example/" + canary + "/api/v1",
 		canary + "://rent.example/api/v1",
+	}
+	for _, host := range []string{
+		"rent.example", "127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example", "user:pass@localhost",
+		"evil.example#localhost", "evil.example?localhost", "evil.example\\@localhost", "localhost.", "0.0.0.0", "127.1",
+		"2130706433", "0x7f000001", "0177.0.0.1", "[::]", "[::2]", "[::ffff:10.0.0.1]", "[fe80::1]", "[::1%25eth0]",
+		"10.0.0.1", "169.254.169.254", "ⓛocalhost", "local\u200bhost", "127.0.0.1\t",
+	} {
+		bad = append(bad, "http://"+host+"/api/v1")
 	}
 	for _, raw := range bad {
 		if _, err := New(Config{BaseURL: raw}); err == nil || strings.Contains(err.Error(), canary) {
@@ -76,16 +86,11 @@ func FuzzPathEscape(f *testing.F) {
 			t.Fatalf("%q: %v", id, err)
 		}
 		wire := req.URL.RequestURI()
-		rest, ok := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
-		if !ok {
-			t.Fatalf("%q is sent to %s", id, wire)
-		}
-		middle, ok := strings.CutSuffix(rest, "/logs")
-		if !ok || strings.ContainsAny(middle, "/?#") {
-			t.Fatalf("%q is sent to %s", id, wire)
-		}
-		if back, err := url.PathUnescape(middle); err != nil || back != id {
-			t.Fatalf("%q is decoded as %q (%v)", id, back, err)
+		middle, hasPrefix := strings.CutPrefix(wire, "/base%2Fd/api/v1/instances/")
+		middle, hasSuffix := strings.CutSuffix(middle, "/logs")
+		back, err := url.PathUnescape(middle)
+		if !hasPrefix || !hasSuffix || strings.ContainsAny(middle, "/?#") || err != nil || back != id {
+			t.Fatalf("%q is sent to %s and decoded as %q (%v)", id, wire, back, err)
 		}
 	})
 }

@@ -23,64 +23,49 @@ func taking(d time.Duration, err error) func(context.Context) error {
 
 func TestCleanup_Run(t *testing.T) {
 	const budget = 1500 * time.Millisecond
+	type change func(context.Context, *Cleanup)
+	object := func(name Text, takes time.Duration, err error) change {
+		return func(ctx context.Context, c *Cleanup) { c.Register(ctx, name, taking(takes, err)) }
+	}
+	done := func(_ context.Context, c *Cleanup) { c.Done("a") }
+	nothing := func(context.Context, *Cleanup) {}
+	// creating is a creation that takes some time, with its result.
+	creating := func(takes time.Duration, result change) change {
+		return func(ctx context.Context, c *Cleanup) {
+			end, _ := c.Begin()
+			time.AfterFunc(takes, func() { result(ctx, c); end() })
+		}
+	}
 	for name, test := range map[string]struct {
-		prepare func(context.Context, *Cleanup)
-		took    time.Duration
-		left    []string // substrings of the errors, in order
+		before []change
+		took   time.Duration
+		left   []string // substrings of the errors, in order
 	}{
-		"no task": {prepare: func(context.Context, *Cleanup) {}},
-		"task already done": {prepare: func(ctx context.Context, c *Cleanup) {
-			c.Register(ctx, "a", taking(time.Hour, nil))
-			c.Done("a")
-		}},
+		"task already done": {[]change{object("a", time.Hour, nil), done}, 0, nil},
 		"concurrent tasks, of which one fails": {
-			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, "bad", taking(100*time.Millisecond, errors.New("refused")))
-				c.Register(ctx, "good", taking(time.Second, nil))
-				c.Register(ctx, "also good", taking(time.Second, nil))
-			},
-			took: time.Second, left: []string{"bad was not deleted: refused"},
+			[]change{object("bad", time.Second/10, errors.New("refused")), object("a", time.Second, nil),
+				object("b", time.Second, nil)}, time.Second, []string{"bad was not deleted: refused"},
 		},
 		"a task exceeds the deadline": {
-			prepare: func(ctx context.Context, c *Cleanup) { c.Register(ctx, "slow", taking(time.Hour, nil)) },
-			took:    budget, left: []string{"slow was not deleted: context deadline exceeded"},
+			[]change{object("slow", time.Hour, nil)}, budget, []string{"slow was not deleted: context deadline exceeded"},
 		},
 		"created during Run": {
-			prepare: func(ctx context.Context, c *Cleanup) {
-				end, _ := c.Begin()
-				time.AfterFunc(time.Second, func() {
-					c.Register(ctx, "late", taking(100*time.Millisecond, nil))
-					end()
-				})
-			},
-			took: 1100 * time.Millisecond,
+			[]change{creating(time.Second, object("late", time.Second/10, nil))}, 1100 * time.Millisecond, nil,
 		},
-		"creation fails during Run": {
-			prepare: func(_ context.Context, c *Cleanup) {
-				end, _ := c.Begin()
-				time.AfterFunc(time.Second, end)
-			},
-			took: time.Second,
-		},
+		"creation fails during Run": {[]change{creating(time.Second, nothing)}, time.Second, nil},
 		"creation in progress at the deadline": {
-			prepare: func(_ context.Context, c *Cleanup) {
-				end, _ := c.Begin()
-				time.AfterFunc(2*budget, end)
-			},
-			took: budget, left: []string{"requests to create an object is unknown (requests: 1)"},
+			[]change{creating(2*budget, nothing)}, budget, []string{"requests to create an object is unknown (requests: 1)"},
 		},
 		"undone by its creator during Run": {
-			prepare: func(ctx context.Context, c *Cleanup) {
-				c.Register(ctx, "a", taking(time.Hour, nil))
-				time.AfterFunc(time.Second, func() { c.Done("a") })
-			},
-			took: budget,
+			[]change{object("a", time.Hour, nil), creating(time.Second, done)}, budget, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := new(Cleanup)
-				test.prepare(t.Context(), c)
+				for _, change := range test.before {
+					change(t.Context(), c)
+				}
 				ctx, cancel := context.WithTimeout(t.Context(), budget)
 				defer cancel()
 				start := time.Now()

@@ -15,26 +15,8 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-// transport is a scripted transport.
-type transport func(*http.Request) (*http.Response, error)
-
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) { return t(req) }
-
-// endless lists instances without end, 200 on each page.
-func endless(pages *int) transport {
-	return func(req *http.Request) (*http.Response, error) {
-		*pages++
-		page := make([]any, 200)
-		for i := range page {
-			page[i] = map[string]any{"id": fmt.Sprintf("ins_%d_%d", *pages, i)}
-		}
-		body := map[string]any{"data": page, "next_cursor": fmt.Sprint("c", *pages)}
-		return rentaltest.JSONResponse(req, http.StatusOK, body)
-	}
-}
-
 // results returns the results of a list resource for the instances of a service.
-func results(t *testing.T, service transport, limit int64) iter.Seq[list.ListResult] {
+func results(t *testing.T, service rentaltest.Response, limit int64) iter.Seq[list.ListResult] {
 	t.Helper()
 	client := rentaltest.Client(t, service)
 	listing := ListResults[rental.Instance, struct{}]{
@@ -59,7 +41,16 @@ func results(t *testing.T, service transport, limit int64) iter.Seq[list.ListRes
 func TestListResults_StreamsUpToLimit(t *testing.T) {
 	for _, limit := range []int{3, 200, 201, 21_000} {
 		pages, sent := 0, 0
-		for result := range results(t, endless(&pages), int64(limit)) {
+		endless := func(req *http.Request) (*http.Response, error) {
+			pages++
+			page := make([]any, 200)
+			for i := range page {
+				page[i] = map[string]any{"id": fmt.Sprintf("ins_%d_%d", pages, i)}
+			}
+			body := map[string]any{"data": page, "next_cursor": fmt.Sprint("c", pages)}
+			return rentaltest.JSONResponse(req, http.StatusOK, body)
+		}
+		for result := range results(t, endless, int64(limit)) {
 			sent++
 			if want := (sent + 199) / 200; result.Diagnostics.HasError() || pages != want {
 				t.Fatalf("result %d: %v after %d pages, want %d", sent, result.Diagnostics, pages, want)
@@ -73,14 +64,11 @@ func TestListResults_StreamsUpToLimit(t *testing.T) {
 
 // A list resource sends what matches, and a warning about entries that cannot be read.
 func TestListResults_MatchesAndWarns(t *testing.T) {
-	service := func(req *http.Request) (*http.Response, error) {
-		return rentaltest.JSONResponse(req, http.StatusOK, map[string]any{"next_cursor": nil, "data": []any{
-			map[string]any{"id": "one"}, map[string]any{"id": "two", "status": 5}, map[string]any{"id": "other"},
-		}})
-	}
+	type entry = map[string]any
+	page := rentaltest.Page(entry{"id": "one"}, entry{"id": "two", "status": 5}, entry{"id": "other"})
 	var names []string
 	warnings := 0
-	for result := range results(t, service, 100) {
+	for result := range results(t, rentaltest.Respond(http.StatusOK, page), 100) {
 		names = append(names, result.DisplayName)
 		warnings += result.Diagnostics.WarningsCount()
 	}

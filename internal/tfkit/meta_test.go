@@ -8,21 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 )
 
-const key = "gpr_CANARYcanaryCANARYcanaryCANARYcanary1234"
-
-func client(t *testing.T, key string) *rental.Client {
-	t.Helper()
-	c, err := rental.New(rental.Config{BaseURL: "https://rent.example/api/v1", APIKey: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func TestMeta_Owns(t *testing.T) {
-	meta := &Meta{KeyStart: KeyStart(key)}
+	meta := &Meta{KeyStart: KeyStart("gpr_CANARYcanaryCANARYcanaryCANARYcanary1234")}
 	for prefix, want := range map[string]bool{
 		"gpr_CANA": true, "gpr_CANAR": true, "gpr_OTHE": false, "gpr_": true, "": false, "gpr_****": false,
 	} {
@@ -44,9 +34,9 @@ func TestConfigure_MissingKey(t *testing.T) {
 		publicRead bool
 	}{
 		"validation":            {nil, false, false, false},
-		"with a key":            {&Meta{Client: client(t, key)}, false, true, true},
-		"without a key":         {&Meta{Client: client(t, "")}, true, true, true},
-		"unknown key":           {&Meta{Client: client(t, ""), KeyUnknown: true}, false, false, true},
+		"with a key":            {&Meta{Client: rentaltest.Client(t, nil)}, false, true, true},
+		"without a key":         {&Meta{Client: new(rental.Client)}, true, true, true},
+		"unknown key":           {&Meta{Client: new(rental.Client), KeyUnknown: true}, false, false, true},
 		"unknown configuration": {&Meta{KeyUnknown: true}, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

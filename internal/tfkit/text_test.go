@@ -43,8 +43,8 @@ func TestImportBlock_OnlyForSafeIDs(t *testing.T) {
 	}
 	for _, id := range []string{
 		"", untrusted, "${file(\"/etc/passwd\")}", "${path.module}", "%{if true}x%{endif}", "$", "%", "a\"\n}\nprovisioner",
-		"a b", "a\n", "\na", "a\\", "-replace",
-		"~root", "a;b", "a|b", "$(id)", "`id`", "a'b", "a*", "a{b}", "я", "a\u200b", strings.Repeat("a", 201),
+		"a b", "a\n", "\na", "a\\", "-replace", "~root", "a;b", "a|b", "$(id)", "`id`", "a'b", "a*", "a{b}", "я", "a\u200b",
+		strings.Repeat("a", 201),
 	} {
 		if block, ok := ImportBlock("gpurent_instance", id); ok || block != "" {
 			t.Errorf("%q: %s", id, block)
@@ -59,13 +59,7 @@ func TestAddAPIError_BoundsItsTexts(t *testing.T) {
 		issues = append(issues, rental.Issue{Field: untrusted, Message: untrusted + untrusted})
 	}
 	long := strings.Repeat("z", 1000) // the length to which the client shortens texts
-	err := &rental.Error{
-		Status:  422,
-		Code:    rental.CodeValidation,
-		Message: long,
-		Path:    long,
-		Issues:  issues,
-	}
+	err := &rental.Error{Status: 422, Code: rental.CodeValidation, Message: long, Path: long, Issues: issues}
 	var diags diag.Diagnostics
 	AddAPIError(&diags, Textf("read instance %s", untrusted), err, "name")
 	summary, detail := diags[0].Summary(), diags[0].Detail()

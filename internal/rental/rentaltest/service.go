@@ -68,7 +68,6 @@ func NewAccount() *Service {
 	s.Script("POST /instances", s.Rent)
 	s.On["DELETE"] = Then(Is("destroying", "destroyed"), 0, Is("destroyed", "destroyed"))
 	s.Script("GET /me", Respond(http.StatusOK, map[string]any{"id": "usr_1", "name": "user"}))
-	s.Script("GET /templates", Respond(http.StatusOK, Page(map[string]any{"slug": "pytorch", "launch_mode": "ssh"})))
 	s.Script("GET /offers/*", func(req *http.Request) (*http.Response, error) {
 		return JSONResponse(req, http.StatusOK, Offer(path.Base(req.URL.Path), OfferKopH))
 	})
