@@ -95,7 +95,7 @@ func TestFault_Delay(t *testing.T) {
 }
 
 // start starts a server.
-func start(t testing.TB, c simulator.Config) *simulator.Server {
+func start(t *testing.T, c simulator.Config) *simulator.Server {
 	t.Helper()
 	srv, err := simulator.Start(t.Context(), c)
 	if err != nil {
@@ -111,7 +111,7 @@ func start(t testing.TB, c simulator.Config) *simulator.Server {
 }
 
 // fetch sends a GET request and returns the status, or -1 if it fails.
-func fetch(t testing.TB, url string) int {
+func fetch(t *testing.T, url string) int {
 	t.Helper()
 	res, err := http.Get(url)
 	if err != nil {
