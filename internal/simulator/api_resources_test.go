@@ -68,7 +68,6 @@ func (v values) remove(path string, fields []apidoc.Field, value any) {
 // are independent of each other and tested with the market.
 func (v values) observe(api *client) {
 	mux := http.NewServeMux()
-	mux.Handle("/control/", api.handler)
 	for _, op := range apidoc.Operations {
 		table := strings.TrimSuffix(cmp.Or(op.Created, op.Response), "Page")
 		if table != "" && table != "Offer" {

@@ -34,7 +34,7 @@ const (
 type client struct {
 	*simulator.Simulator
 	t       testing.TB
-	handler http.Handler // receives the requests; the handler of the simulator, if a test does not replace it
+	handler http.Handler // receives the requests to the API; the handler of the simulator, if a test does not replace it
 	key     string       // the API key, "" for none
 	header  http.Header  // of all requests
 }
@@ -129,7 +129,9 @@ func (api *client) do(method, path string, body any) response {
 // control calls the control API.
 func (api *client) control(method, path string, body any) response {
 	api.t.Helper()
-	return api.send(method, "/control"+path, body)
+	direct := *api
+	direct.handler = api.Handler()
+	return direct.send(method, "/control"+path, body)
 }
 
 func (api *client) get(path string) response { api.t.Helper(); return api.do("GET", path, nil) }
