@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (q *Set) wrap(inner http.Handler) http.Handler {
 			a = nil
 		}
 		op, r := a.readOperation(r)
-		if op != nil && op.id == "createInstance" {
+		if op != nil && op.ID == "createInstance" {
 			service = q.createInstance(a, op, service)
 		}
 		if a == nil || op == nil {
@@ -51,13 +52,10 @@ func (a *active) serve(op *operation, service http.Handler, w http.ResponseWrite
 		f.write(w)
 		return
 	}
-	res := &response{operation: op, active: a, now: a.simulator.Load().Now(), neighboursFrom: -1}
 	if a.has(smallPages) && op.lists() {
 		limitPage(r.URL)
 	}
-	if op.lists() && a.has(strangeNeighbours) {
-		res.readNeighbourCursor(r.URL)
-	}
+	res := &response{operation: op, active: a, now: a.simulator.Load().Now(), query: r.URL.Query()}
 	if a.has(laggingStatus) && op.schema == "Instance" && op.writes() {
 		before := a.simulator.Load().Instance(op.resourceID)
 		res.before = oldStatus{status: before.Status, desired: before.DesiredState}
@@ -83,7 +81,7 @@ func (res *response) serviceReply(
 	if f := res.refusal(); f != nil {
 		service = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { f.write(w) })
 	}
-	if res.id == "listOffers" && res.has(phantomOffers) && res.neighboursFrom < 0 {
+	if res.ID == "listOffers" && res.has(phantomOffers) {
 		return res.listWithPhantom(service, w, r)
 	}
 	return record(service, w, r)
@@ -175,7 +173,7 @@ func (a *active) readOperation(r *http.Request) (*operation, *http.Request) {
 
 // writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {
-	return op.method != http.MethodGet && !strings.HasPrefix(op.pattern, "/auth/")
+	return op.Method != http.MethodGet && !strings.HasPrefix(op.Path, "/auth/")
 }
 
 // firstOfConnection reports whether a request is the first of its connection. A request without a server has one of
@@ -209,10 +207,9 @@ type response struct {
 	status int
 	// before is the status of the instance before the request.
 	before oldStatus
-	// query is the query of a list. neighboursFrom is the number of foreign items on earlier pages, -1 for none.
-	query          map[string][]string
-	neighboursFrom int
-	content        map[string]any
+	query  url.Values
+	// content is the body, which the quirks change.
+	content map[string]any
 }
 
 // write writes a response of the service with the quirks of responses.

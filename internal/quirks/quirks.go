@@ -57,8 +57,8 @@ const (
 	// GET /balance returns 403 `forbidden`. Document: "403 `forbidden` when the key lacks the scope or the account is
 	// blocked."
 	forbiddenBalance = "forbidden-balance"
-	// Lists contain items of other accounts with unusual content, such as an unknown status, a negative price or no
-	// template. You cannot rent, change or destroy them. Document: "not found, or it belongs to someone else"
+	// Lists contain items of other accounts, as many as fit on the last page, with unusual content, such as an unknown
+	// status, a negative price or no template. You cannot rent, change or destroy them. Document: "not found, or it belongs to someone else"
 	strangeNeighbours = "strange-neighbours"
 	// A new item is missing from its list for 3 to 12 seconds after its creation. Document: "state changes are observed
 	// by reading the instance."
@@ -90,9 +90,9 @@ const (
 	// `disk_gb`. Document: "404 when the offer or template is not found; 409 when the price changed or a limit is
 	// reached; 422 invalid input"
 	refusedDisks = "refused-disks"
-	// Each list of offers, except by falling price, begins with one more offer: a copy of the first server with the
-	// requested properties, available or not, at a lower price. It is readable as available, and a create with it
-	// returns 409 `conflict`.
+	// Each list of offers, except by falling price and in pages of one, begins with one more offer: a copy of the first
+	// server with the requested properties, available or not, at a lower price. It is readable as available, and a
+	// create with it returns 409 `conflict`.
 	// Document: "GPU availability data refreshes about every minute."
 	phantomOffers = "phantom-offers"
 	// The image of an instance or a template has another spelling of the same reference, such as

@@ -3,6 +3,8 @@ package quirks
 import (
 	"slices"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // respellImages implements image-spelling. The spelling of an item does not change.
@@ -70,7 +72,7 @@ func (res *response) unknownEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); isTransitional(status) && res.id != "deleteInstance" {
+			if status, _ := item["status"].(string); isTransitional(status) && res.ID != "deleteInstance" {
 				invent("status", "re"+status, 2, res.attempt)
 			}
 		}
@@ -86,12 +88,16 @@ const dropOneIn = 12
 
 // dropOptionalFields implements optional-fields-absent.
 func (res *response) dropOptionalFields() {
+	if res.schema == "" {
+		return
+	}
+	fields := apidoc.Fields(res.schema)
 	for _, item := range res.items() {
-		for _, field := range optionalFields()[res.schema] {
-			value, has := item[field]
-			if has && (value == nil || res.randomInt(dropOneIn, optionalFieldsAbsent, identifier(item), field,
-				res.key, res.attempt) == 0) {
-				delete(item, field)
+		for _, f := range fields {
+			value, has := item[f.Name]
+			if has && !f.Required && (value == nil || res.randomInt(dropOneIn, optionalFieldsAbsent, identifier(item),
+				f.Name, res.key, res.attempt) == 0) {
+				delete(item, f.Name)
 			}
 		}
 	}
