@@ -45,6 +45,9 @@ func (q *Set) wrap(inner http.Handler) http.Handler {
 
 // serve applies the quirks of requests and responses.
 func (a *active) serve(op *operation, service http.Handler, w http.ResponseWriter, r *http.Request) {
+	if a.has(statusAfterWork) { // a transport retries a write that is cut on a used connection, which hides the cut
+		w.Header().Set("Connection", "close")
+	}
 	if a.has(limitHeadersAbsent) {
 		w = withoutLimitHeaders{w}
 	}
@@ -138,10 +141,6 @@ type operation struct {
 	// earlier requests.
 	key     string
 	attempt int
-	// newConnection reports whether the request is the first of its connection.
-	newConnection bool
-	// retriedByTransport reports whether an HTTP transport retries the write on another connection.
-	retriedByTransport bool
 }
 
 // readOperation returns the operation of a request, nil if there is none, and a request with an unread body. Without
@@ -152,7 +151,7 @@ func (a *active) readOperation(r *http.Request) (*operation, *http.Request) {
 	if rt == nil {
 		return nil, r
 	}
-	op := &operation{route: rt, resourceID: id, retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
+	op := &operation{route: rt, resourceID: id}
 	r = r.Clone(r.Context())
 	if a == nil {
 		return op, r
@@ -167,26 +166,13 @@ func (a *active) readOperation(r *http.Request) (*operation, *http.Request) {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s", op.body)
 	op.key = r.Method + " " + path + "?" + r.URL.RawQuery + " " + strconv.FormatUint(sum.Sum64(), 36)
-	op.attempt, op.newConnection = a.increment(op.key), a.firstOfConnection(r)
+	op.attempt = a.increment(op.key)
 	return op, r
 }
 
 // writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {
 	return op.Method != http.MethodGet && !strings.HasPrefix(op.Path, "/auth/")
-}
-
-// firstOfConnection reports whether a request is the first of its connection. A request without a server has one of
-// its own.
-func (q *Set) firstOfConnection(r *http.Request) bool {
-	if r.Context().Value(http.ServerContextKey) == nil {
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	seen := q.connections[r.RemoteAddr]
-	q.connections[r.RemoteAddr] = true
-	return !seen
 }
 
 // withoutLimitHeaders implements limit-headers-absent.

@@ -32,7 +32,7 @@ import (
 // Names of the quirks: what the simulator does, and the sentence of the document that allows it.
 const (
 	// About every third write, other than a login or a spared creation, returns 500, 502, 503, 504 or a cut connection
-	// after its work, at most twice in a row for one operation. With a reused connection, the next new one is cut, too.
+	// after its work, at most twice in a row for one operation. No connection is used twice.
 	// Document: "Clients should retry 5xx and 429 with exponential backoff."
 	statusAfterWork = "status-after-work"
 	// About every eighth request, other than a spared creation, returns an error of a gateway before any work: 502, 503
@@ -175,15 +175,12 @@ type Set struct {
 	createdAt              map[string]time.Time // by id
 	// phantoms are the phantom offers that were listed, by id.
 	phantoms map[string]map[string]any
-	// connections are the remote addresses of the connections so far.
-	connections map[string]bool
 }
 
 // New returns a set with these quirks on. "all" means all of them. It panics if a name is unknown.
 func New(names ...string) *Set {
 	q := &Set{
 		creations: map[string]creation{}, createdAt: map[string]time.Time{}, phantoms: map[string]map[string]any{},
-		connections: map[string]bool{},
 	}
 	q.Switch(names...)
 	return q
