@@ -64,13 +64,12 @@ func (v values) remove(path string, fields []apidoc.Field, value any) {
 	delete(v, path)
 }
 
-// observe removes the values of all later responses. It first adds the tables of all of them but offers, whose fields
-// are independent of each other and tested with the market.
+// observe removes the values of all later responses. It first adds the tables of all of them.
 func (v values) observe(api *client) {
 	mux := http.NewServeMux()
 	for _, op := range apidoc.Operations {
 		table := strings.TrimSuffix(cmp.Or(op.Created, op.Response), "Page")
-		if table != "" && table != "Offer" {
+		if table != "" {
 			v.allow(table, apidoc.Fields(table))
 		}
 		mux.HandleFunc(op.Method+" /api/v1"+op.Path, func(w http.ResponseWriter, r *http.Request) {
