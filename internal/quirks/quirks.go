@@ -58,7 +58,8 @@ const (
 	// blocked."
 	forbiddenBalance = "forbidden-balance"
 	// Lists contain items of other accounts, as many as fit on the last page, with unusual content, such as an unknown
-	// status, a negative price or no template. You cannot rent, change or destroy them. Document: "not found, or it belongs to someone else"
+	// status, a negative price or no template. You cannot rent, change or destroy them. Document: "not found, or it
+	// belongs to someone else"
 	strangeNeighbours = "strange-neighbours"
 	// A new item is missing from its list for 3 to 12 seconds after its creation. Document: "state changes are observed
 	// by reading the instance."
@@ -239,7 +240,10 @@ func (q *Set) Switch(names ...string) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.active = newActive(q, on)
+	q.active = &active{
+		Set: q, on: on, counts: map[string]int{}, failures: map[string]*failures{},
+		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedResponse{},
+	}
 }
 
 // On returns the sorted names of the quirks that are on.
@@ -267,13 +271,6 @@ type active struct {
 	oldStatus map[string]oldStatus
 	// cached are responses with offers and GPU models, by operation.
 	cached map[string]cachedResponse
-}
-
-func newActive(q *Set, on map[string]bool) *active {
-	return &active{
-		Set: q, on: on, counts: map[string]int{}, failures: map[string]*failures{},
-		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedResponse{},
-	}
 }
 
 // has reports whether a quirk is on. A nil active has none.

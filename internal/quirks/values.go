@@ -1,7 +1,6 @@
 package quirks
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
@@ -72,15 +71,14 @@ func (res *response) unknownEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); isTransitional(status) && res.ID != "deleteInstance" {
-				invent("status", "re"+status, 2, res.attempt)
+			switch status, _ := item["status"].(string); status {
+			case "creating", "starting", "stopping", "destroying":
+				if res.ID != "deleteInstance" {
+					invent("status", "re"+status, 2, res.attempt)
+				}
 			}
 		}
 	}
-}
-
-func isTransitional(status string) bool {
-	return slices.Contains([]string{"creating", "starting", "stopping", "destroying"}, status)
 }
 
 // dropOneIn is the inverse probability that an optional field with a value is left out.

@@ -120,31 +120,27 @@ func TestQuery_Bounds(t *testing.T) {
 	api.get("/offers?no_such_parameter=x&no_such_parameter=y").want(http.StatusOK)
 }
 
-// descending returns the negative of a number.
-func descending(path string) func(o object) (float64, bool) {
-	return func(o object) (float64, bool) { v, known := o.number(path); return -v, known }
-}
-
+// Each order sorts by a field, descending with "-". Offers without a value are at the end.
 func TestOffers_Orders(t *testing.T) {
 	api := newFundedClient(t)
-	for kind, price := range map[string]string{"on_demand": "price.on_demand_kop_h",
-		"interruptible": "price.interruptible_kop_h"} {
-		path := "/offers?type=" + kind
-		check(t, slices.Equal(ids(api.list(path)), ids(api.list(path+"&order=price"))),
-			"%s: the default order is not price", kind)
-		for order, key := range map[string]func(o object) (float64, bool){
-			"price":       func(o object) (float64, bool) { return o.number(price) },
-			"-price":      descending(price),
-			"dlperf":      descending("dlperf"),
-			"reliability": descending("reliability"),
-			"vram":        descending("gpu.vram_gb"),
-			"inet_down":   descending("network.down_mbps"),
-			"dlperf_per_price": func(o object) (float64, bool) {
-				v, known := o.number("dlperf")
-				p, _ := o.number(price)
-				return -v / p, known
-			},
+	for _, kind := range []string{"on_demand", "interruptible"} {
+		path, price := "/offers?type="+kind, "price."+kind+"_kop_h"
+		check(t, slices.Equal(ids(api.list(path)), ids(api.list(path+"&order=price"))), "the default order is not price")
+		for order, field := range map[string]string{
+			"price": price, "-price": "-" + price, "dlperf": "-dlperf", "reliability": "-reliability",
+			"vram": "-gpu.vram_gb", "inet_down": "-network.down_mbps", "dlperf_per_price": "-dlperf",
 		} {
+			key := func(o object) (v float64, known bool) {
+				name, descending := strings.CutPrefix(field, "-")
+				v, known = o.number(name)
+				if p, _ := o.number(price); order == "dlperf_per_price" {
+					v /= p
+				}
+				if descending {
+					v = -v
+				}
+				return v, known
+			}
 			list := api.list(path + "&order=" + order)
 			equal(t, kind+" by "+order+": offers", len(list), len(api.list(path)))
 			for n := 1; n < len(list); n++ {

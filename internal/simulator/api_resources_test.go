@@ -40,8 +40,8 @@ func (v values) allow(path string, fields []apidoc.Field) {
 	}
 }
 
-// remove removes the values of an object or of the elements of an array.
-func (v values) remove(path string, fields []apidoc.Field, value any) {
+// remove removes a value with its members or elements.
+func (v values) remove(path string, value any) {
 	switch value := value.(type) {
 	case nil:
 		delete(v, path+"=null")
@@ -49,16 +49,12 @@ func (v values) remove(path string, fields []apidoc.Field, value any) {
 	case string:
 		delete(v, path+"="+value)
 	case map[string]any:
-		for _, f := range fields {
-			if inner, present := value[f.Name]; present {
-				v.remove(path+"."+f.Name, members(f), inner)
-			}
+		for name, inner := range value {
+			v.remove(path+"."+name, inner)
 		}
 	case []any:
 		for _, element := range value {
-			if _, isObject := element.(map[string]any); isObject {
-				v.remove(path, fields, element)
-			}
+			v.remove(path, element)
 		}
 	}
 	delete(v, path)
@@ -77,8 +73,8 @@ func (v values) observe(api *client) {
 			var body object
 			rec := w.(*httptest.ResponseRecorder)
 			if rec.Code/100 == 2 && json.Unmarshal(rec.Body.Bytes(), &body) == nil {
-				v.remove(table, apidoc.Fields(table), map[string]any(body))
-				v.remove(table, apidoc.Fields(table), body["data"])
+				v.remove(table, map[string]any(body))
+				v.remove(table, body["data"])
 			}
 		})
 	}

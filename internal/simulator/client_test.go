@@ -313,7 +313,7 @@ func validBody(table string, n int) object {
 		body[f.Name] = publicKey(byte(n)) // the only field of a type without bounds
 		for _, b := range apidoc.Bounds {
 			if b.Table == table && b.Field == f.Name {
-				if valid := slices.DeleteFunc(slices.Clone(b.Valid), isNil); len(valid) > 0 {
+				if valid := slices.DeleteFunc(slices.Clone(b.Valid), func(v any) bool { return v == nil }); len(valid) > 0 {
 					body[f.Name] = valid[len(valid)-1]
 				}
 			}
@@ -321,8 +321,6 @@ func validBody(table string, n int) object {
 	}
 	return body
 }
-
-func isNil(value any) bool { return value == nil }
 
 // add creates the nth item of a list. Only odd ones have all fields.
 func (api *client) add(path string, n int) object {
