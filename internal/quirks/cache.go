@@ -1,30 +1,23 @@
 package quirks
 
 import (
-	"bytes"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"time"
 )
 
-const (
-	// cacheTime is how long responses of public operations may be cached.
-	cacheTime = time.Minute
-	// maxCached limits the number of cached responses.
-	maxCached = 1000
-)
+// cacheTime is how long responses of public operations may be cached.
+const cacheTime = time.Minute
 
 // cachedResponse is a successful response of the service at a time.
 type cachedResponse struct {
-	header http.Header
-	body   []byte
-	at     time.Time
+	*httptest.ResponseRecorder
+	at time.Time
 }
 
 // isCached reports whether cached-offers applies to the response.
 func (res *response) isCached() bool {
-	switch res.id {
+	switch res.ID {
 	case "listGpus", "listOffers", "getOffer":
 		return res.has(cachedOffers)
 	}
@@ -38,14 +31,10 @@ func (res *response) fromCache() *httptest.ResponseRecorder {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	cached, found := res.cached[res.key]
-	if !found || res.now.Sub(cached.at) >= cacheTime {
-		return nil
+	if cached := res.cached[res.key]; res.now.Sub(cached.at) < cacheTime {
+		return cached.ResponseRecorder
 	}
-	reply := httptest.NewRecorder()
-	maps.Copy(reply.Header(), cached.header)
-	reply.Body.Write(cached.body)
-	return reply
+	return nil
 }
 
 // cache keeps a successful response of the service for later requests.
@@ -55,8 +44,5 @@ func (res *response) cache(reply *httptest.ResponseRecorder) {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	if len(res.cached) >= maxCached {
-		clear(res.cached)
-	}
-	res.cached[res.key] = cachedResponse{reply.Header().Clone(), bytes.Clone(reply.Body.Bytes()), res.now}
+	res.cached[res.key] = cachedResponse{reply, res.now}
 }

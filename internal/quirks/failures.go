@@ -18,9 +18,6 @@ type failures struct {
 	consecutive int
 	// foreign4xx reports whether one of them was a 4xx response of a gateway.
 	foreign4xx bool
-	// cutNext cuts the next attempt as well. If the transport retries by itself, it cuts all attempts until one uses a
-	// new connection.
-	cutNext bool
 }
 
 // failure is a response that does not come from the service.
@@ -96,20 +93,12 @@ var lateFailures = []failure{
 func (a *active) failBefore(op *operation) *failure {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	past := a.failures[op.key]
-	if past != nil && past.cutNext {
-		// The client does not see attempts that the transport retries on another used connection.
-		if op.newConnection || !op.retriedByTransport {
-			past.cutNext = false
-			past.consecutive++
-		}
-		return &failure{cut: true}
-	}
 	if !a.on[gatewayErrors] || op.spared ||
 		a.randomInt(failOneRequestIn, gatewayErrors, op.key, op.attempt) > 0 {
 		return nil
 	}
-	if past = a.failing(op); past == nil {
+	past := a.failing(op)
+	if past == nil {
 		return nil
 	}
 	choice := len(gatewayFailures)
@@ -131,10 +120,8 @@ func (a *active) failAfter(op *operation, status int) *failure {
 	defer a.mu.Unlock()
 	if a.on[statusAfterWork] && op.writes() && !op.spared && status < http.StatusMultipleChoices &&
 		a.randomInt(failOneWriteIn, statusAfterWork, op.key, op.attempt) == 0 {
-		if past := a.failing(op); past != nil {
-			f := lateFailures[a.randomInt(len(lateFailures), statusAfterWork, "kind", op.key, op.attempt)]
-			past.cutNext = f.cut && !op.newConnection && past.consecutive < maxFailures
-			return &f
+		if a.failing(op) != nil {
+			return &lateFailures[a.randomInt(len(lateFailures), statusAfterWork, "kind", op.key, op.attempt)]
 		}
 	}
 	delete(a.failures, op.key)

@@ -136,7 +136,7 @@ func (res *response) refusal() *failure {
 			return apiFailure(http.StatusNotFound, "not_found", "Instance not found")
 		}
 	}
-	if res.has(busyWhileBooting) && res.id == "deleteInstance" {
+	if res.has(busyWhileBooting) && res.ID == "deleteInstance" {
 		i := res.simulator.Load().Instance(res.resourceID)
 		if i.Status == "creating" || i.Status == "starting" {
 			return apiFailure(http.StatusConflict, "conflict",
@@ -148,7 +148,7 @@ func (res *response) refusal() *failure {
 
 // billFailed implements failed-is-billed.
 func (res *response) billFailed() {
-	if res.id != "getBalance" {
+	if res.ID != "getBalance" {
 		return
 	}
 	res.mu.Lock()

@@ -48,9 +48,9 @@ func (res *response) keepOldStatus() {
 	}
 	res.mu.Lock()
 	defer res.mu.Unlock()
-	ends := res.id == "deleteInstance"
-	if old := res.before; old.status != "" && (ends || res.id == "startInstance" ||
-		res.id == "stopInstance") {
+	ends := res.ID == "deleteInstance"
+	if old := res.before; old.status != "" && (ends || res.ID == "startInstance" ||
+		res.ID == "stopInstance") {
 		lag := time.Duration(2+res.randomInt(7, laggingStatus, res.key, res.attempt)) * time.Second
 		old.until = res.now.Add(lag)
 		res.oldStatus[res.resourceID] = old
@@ -115,48 +115,18 @@ func pageLimit(query url.Values) int {
 	return limit
 }
 
-// neighbourCursor is the prefix of the cursor of a page that contains only foreign items.
-const neighbourCursor = "nb_"
-
-// readNeighbourCursor removes the cursor of a page of foreign items from the request. The service then returns its
-// first page.
-func (res *response) readNeighbourCursor(u *url.URL) {
-	query := u.Query()
-	res.query = query
-	rest, ours := strings.CutPrefix(query.Get("cursor"), neighbourCursor)
-	from, err := strconv.Atoi(rest)
-	if !ours || err != nil || from < 0 || from > len(res.neighbours()) {
-		return
-	}
-	res.neighboursFrom = from
-	query.Del("cursor")
-	u.RawQuery = query.Encode()
-}
-
-// addNeighbours implements strange-neighbours for lists: foreign items are at the end.
+// addNeighbours implements strange-neighbours for lists: foreign items are at the end, as many as fit on the last page.
 func (res *response) addNeighbours() {
-	if !res.lists() {
+	if !res.lists() || res.content["next_cursor"] != nil {
 		return
 	}
-	data, from := res.data(), res.neighboursFrom
-	switch {
-	case from >= 0:
-		data = nil
-	case res.content["next_cursor"] != nil:
-		return
-	default:
-		from = 0
-	}
-	rest := res.neighbours()[from:]
-	fit := min(max(pageLimit(res.query)-len(data), 0), len(rest))
-	for _, item := range rest[:fit] {
-		data = append(data, item)
+	data := res.data()
+	for _, item := range res.neighbours() {
+		if len(data) < pageLimit(res.query) {
+			data = append(data, item)
+		}
 	}
 	res.setData(data)
-	res.content["next_cursor"] = nil
-	if fit < len(rest) {
-		res.content["next_cursor"] = neighbourCursor + strconv.Itoa(from+fit)
-	}
 }
 
 // neighbours returns the foreign items of the requested list.
@@ -184,11 +154,11 @@ func (res *response) neighbours() []map[string]any {
 // nil for none.
 func (res *response) replacement(status int) *failure {
 	switch {
-	case res.id == "getBalance" && status == http.StatusOK && res.has(forbiddenBalance):
+	case res.ID == "getBalance" && status == http.StatusOK && res.has(forbiddenBalance):
 		return apiFailure(http.StatusForbidden, "forbidden", "Access denied")
 	case status != http.StatusNotFound || res.resourceID == "":
 		return nil
-	case res.id == "getOffer" && res.has(phantomOffers) && res.phantom(res.resourceID) != nil:
+	case res.ID == "getOffer" && res.has(phantomOffers) && res.phantom(res.resourceID) != nil:
 		return &failure{status: http.StatusOK, body: res.phantom(res.resourceID)}
 	case !res.has(strangeNeighbours):
 		return nil
@@ -197,7 +167,7 @@ func (res *response) replacement(status int) *failure {
 		if identifier(item) != res.resourceID {
 			continue
 		}
-		switch res.id {
+		switch res.ID {
 		case "getInstance", "getOffer":
 			if res.schema == "Offer" {
 				item["available"] = false

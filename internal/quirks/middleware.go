@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (q *Set) wrap(inner http.Handler) http.Handler {
 			a = nil
 		}
 		op, r := a.readOperation(r)
-		if op != nil && op.id == "createInstance" {
+		if op != nil && op.ID == "createInstance" {
 			service = q.createInstance(a, op, service)
 		}
 		if a == nil || op == nil {
@@ -44,6 +45,9 @@ func (q *Set) wrap(inner http.Handler) http.Handler {
 
 // serve applies the quirks of requests and responses.
 func (a *active) serve(op *operation, service http.Handler, w http.ResponseWriter, r *http.Request) {
+	if a.has(statusAfterWork) { // a transport retries a write that is cut on a used connection, which hides the cut
+		w.Header().Set("Connection", "close")
+	}
 	if a.has(limitHeadersAbsent) {
 		w = withoutLimitHeaders{w}
 	}
@@ -51,13 +55,10 @@ func (a *active) serve(op *operation, service http.Handler, w http.ResponseWrite
 		f.write(w)
 		return
 	}
-	res := &response{operation: op, active: a, now: a.simulator.Load().Now(), neighboursFrom: -1}
 	if a.has(smallPages) && op.lists() {
 		limitPage(r.URL)
 	}
-	if op.lists() && a.has(strangeNeighbours) {
-		res.readNeighbourCursor(r.URL)
-	}
+	res := &response{operation: op, active: a, now: a.simulator.Load().Now(), query: r.URL.Query()}
 	if a.has(laggingStatus) && op.schema == "Instance" && op.writes() {
 		before := a.simulator.Load().Instance(op.resourceID)
 		res.before = oldStatus{status: before.Status, desired: before.DesiredState}
@@ -83,7 +84,7 @@ func (res *response) serviceReply(
 	if f := res.refusal(); f != nil {
 		service = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { f.write(w) })
 	}
-	if res.id == "listOffers" && res.has(phantomOffers) && res.neighboursFrom < 0 {
+	if res.ID == "listOffers" && res.has(phantomOffers) {
 		return res.listWithPhantom(service, w, r)
 	}
 	return record(service, w, r)
@@ -140,10 +141,6 @@ type operation struct {
 	// earlier requests.
 	key     string
 	attempt int
-	// newConnection reports whether the request is the first of its connection.
-	newConnection bool
-	// retriedByTransport reports whether an HTTP transport retries the write on another connection.
-	retriedByTransport bool
 }
 
 // readOperation returns the operation of a request, nil if there is none, and a request with an unread body. Without
@@ -154,7 +151,7 @@ func (a *active) readOperation(r *http.Request) (*operation, *http.Request) {
 	if rt == nil {
 		return nil, r
 	}
-	op := &operation{route: rt, resourceID: id, retriedByTransport: r.Header.Get("Idempotency-Key") != ""}
+	op := &operation{route: rt, resourceID: id}
 	r = r.Clone(r.Context())
 	if a == nil {
 		return op, r
@@ -169,26 +166,13 @@ func (a *active) readOperation(r *http.Request) (*operation, *http.Request) {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s", op.body)
 	op.key = r.Method + " " + path + "?" + r.URL.RawQuery + " " + strconv.FormatUint(sum.Sum64(), 36)
-	op.attempt, op.newConnection = a.increment(op.key), a.firstOfConnection(r)
+	op.attempt = a.increment(op.key)
 	return op, r
 }
 
 // writes reports whether the operation changes a resource. A device login is not a resource.
 func (op *operation) writes() bool {
-	return op.method != http.MethodGet && !strings.HasPrefix(op.pattern, "/auth/")
-}
-
-// firstOfConnection reports whether a request is the first of its connection. A request without a server has one of
-// its own.
-func (q *Set) firstOfConnection(r *http.Request) bool {
-	if r.Context().Value(http.ServerContextKey) == nil {
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	seen := q.connections[r.RemoteAddr]
-	q.connections[r.RemoteAddr] = true
-	return !seen
+	return op.Method != http.MethodGet && !strings.HasPrefix(op.Path, "/auth/")
 }
 
 // withoutLimitHeaders implements limit-headers-absent.
@@ -209,10 +193,9 @@ type response struct {
 	status int
 	// before is the status of the instance before the request.
 	before oldStatus
-	// query is the query of a list. neighboursFrom is the number of foreign items on earlier pages, -1 for none.
-	query          map[string][]string
-	neighboursFrom int
-	content        map[string]any
+	query  url.Values
+	// content is the body, which the quirks change.
+	content map[string]any
 }
 
 // write writes a response of the service with the quirks of responses.

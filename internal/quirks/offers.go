@@ -22,8 +22,6 @@ const (
 	phantomSuffix = "0"
 	// phantomPercent is the price of a phantom in percent of the copied offer.
 	phantomPercent = 97
-	// phantomCursor is the cursor after a page that contains only a phantom.
-	phantomCursor = "phantom"
 )
 
 // refuseOffer returns the response of refused-disks or phantom-offers to a creation, nil for none. It replaces the 404
@@ -64,14 +62,11 @@ func (res *response) listWithPhantom(
 	service http.Handler, w http.ResponseWriter, r *http.Request,
 ) *httptest.ResponseRecorder {
 	query := r.URL.Query()
-	limit, cursor := pageLimit(query), query.Get("cursor")
-	if cursor == phantomCursor {
-		query.Del("cursor") // the page follows one with only the phantom
+	limit := pageLimit(query)
+	if limit < 2 || query.Has("cursor") || query.Get("order") == "-price" {
+		return record(service, w, r)
 	}
-	if limit == 0 || cursor != "" || query.Get("order") == "-price" {
-		return record(service, w, withQuery(r, query))
-	}
-	query.Set("limit", strconv.Itoa(max(limit-1, 1)))
+	query.Set("limit", strconv.Itoa(limit-1))
 	reply := record(service, w, withQuery(r, query))
 	if reply.Code != http.StatusOK {
 		return reply
@@ -79,12 +74,6 @@ func (res *response) listWithPhantom(
 	if phantom := res.findPhantom(service, w, r); phantom != nil {
 		page := decode(reply.Body.Bytes())
 		data, _ := page["data"].([]any)
-		if limit == 1 {
-			page["next_cursor"] = nil
-			if len(data) > 0 {
-				data, page["next_cursor"] = nil, phantomCursor
-			}
-		}
 		page["data"] = append([]any{phantom}, data...)
 		reply.Body = bytes.NewBuffer(encode(page))
 	}

@@ -32,7 +32,7 @@ import (
 // Names of the quirks: what the simulator does, and the sentence of the document that allows it.
 const (
 	// About every third write, other than a login or a spared creation, returns 500, 502, 503, 504 or a cut connection
-	// after its work, at most twice in a row for one operation. With a reused connection, the next new one is cut, too.
+	// after its work, at most twice in a row for one operation. No connection is used twice.
 	// Document: "Clients should retry 5xx and 429 with exponential backoff."
 	statusAfterWork = "status-after-work"
 	// About every eighth request, other than a spared creation, returns an error of a gateway before any work: 502, 503
@@ -57,8 +57,9 @@ const (
 	// GET /balance returns 403 `forbidden`. Document: "403 `forbidden` when the key lacks the scope or the account is
 	// blocked."
 	forbiddenBalance = "forbidden-balance"
-	// Lists contain items of other accounts with unusual content, such as an unknown status, a negative price or no
-	// template. You cannot rent, change or destroy them. Document: "not found, or it belongs to someone else"
+	// Lists contain items of other accounts, as many as fit on the last page, with unusual content, such as an unknown
+	// status, a negative price or no template. You cannot rent, change or destroy them. Document: "not found, or it
+	// belongs to someone else"
 	strangeNeighbours = "strange-neighbours"
 	// A new item is missing from its list for 3 to 12 seconds after its creation. Document: "state changes are observed
 	// by reading the instance."
@@ -90,9 +91,9 @@ const (
 	// `disk_gb`. Document: "404 when the offer or template is not found; 409 when the price changed or a limit is
 	// reached; 422 invalid input"
 	refusedDisks = "refused-disks"
-	// Each list of offers, except by falling price, begins with one more offer: a copy of the first server with the
-	// requested properties, available or not, at a lower price. It is readable as available, and a create with it
-	// returns 409 `conflict`.
+	// Each list of offers, except by falling price and in pages of one, begins with one more offer: a copy of the first
+	// server with the requested properties, available or not, at a lower price. It is readable as available, and a
+	// create with it returns 409 `conflict`.
 	// Document: "GPU availability data refreshes about every minute."
 	phantomOffers = "phantom-offers"
 	// The image of an instance or a template has another spelling of the same reference, such as
@@ -175,15 +176,12 @@ type Set struct {
 	createdAt              map[string]time.Time // by id
 	// phantoms are the phantom offers that were listed, by id.
 	phantoms map[string]map[string]any
-	// connections are the remote addresses of the connections so far.
-	connections map[string]bool
 }
 
 // New returns a set with these quirks on. "all" means all of them. It panics if a name is unknown.
 func New(names ...string) *Set {
 	q := &Set{
 		creations: map[string]creation{}, createdAt: map[string]time.Time{}, phantoms: map[string]map[string]any{},
-		connections: map[string]bool{},
 	}
 	q.Switch(names...)
 	return q
@@ -242,7 +240,10 @@ func (q *Set) Switch(names ...string) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.active = newActive(q, on)
+	q.active = &active{
+		Set: q, on: on, counts: map[string]int{}, failures: map[string]*failures{},
+		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedResponse{},
+	}
 }
 
 // On returns the sorted names of the quirks that are on.
@@ -270,13 +271,6 @@ type active struct {
 	oldStatus map[string]oldStatus
 	// cached are responses with offers and GPU models, by operation.
 	cached map[string]cachedResponse
-}
-
-func newActive(q *Set, on map[string]bool) *active {
-	return &active{
-		Set: q, on: on, counts: map[string]int{}, failures: map[string]*failures{},
-		listedFrom: map[string]time.Time{}, oldStatus: map[string]oldStatus{}, cached: map[string]cachedResponse{},
-	}
 }
 
 // has reports whether a quirk is on. A nil active has none.

@@ -1,8 +1,9 @@
 package quirks
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
 // respellImages implements image-spelling. The spelling of an item does not change.
@@ -70,15 +71,14 @@ func (res *response) unknownEnums() {
 			}
 		case "Instance":
 			invent("stop_reason", "maintenance", 2)
-			if status, _ := item["status"].(string); isTransitional(status) && res.id != "deleteInstance" {
-				invent("status", "re"+status, 2, res.attempt)
+			switch status, _ := item["status"].(string); status {
+			case "creating", "starting", "stopping", "destroying":
+				if res.ID != "deleteInstance" {
+					invent("status", "re"+status, 2, res.attempt)
+				}
 			}
 		}
 	}
-}
-
-func isTransitional(status string) bool {
-	return slices.Contains([]string{"creating", "starting", "stopping", "destroying"}, status)
 }
 
 // dropOneIn is the inverse probability that an optional field with a value is left out.
@@ -86,12 +86,16 @@ const dropOneIn = 12
 
 // dropOptionalFields implements optional-fields-absent.
 func (res *response) dropOptionalFields() {
+	if res.schema == "" {
+		return
+	}
+	fields := apidoc.Fields(res.schema)
 	for _, item := range res.items() {
-		for _, field := range optionalFields()[res.schema] {
-			value, has := item[field]
-			if has && (value == nil || res.randomInt(dropOneIn, optionalFieldsAbsent, identifier(item), field,
-				res.key, res.attempt) == 0) {
-				delete(item, field)
+		for _, f := range fields {
+			value, has := item[f.Name]
+			if has && !f.Required && (value == nil || res.randomInt(dropOneIn, optionalFieldsAbsent, identifier(item),
+				f.Name, res.key, res.attempt) == 0) {
+				delete(item, f.Name)
 			}
 		}
 	}

@@ -93,10 +93,8 @@ func TestDevice_LivesInRealTime(t *testing.T) {
 			api.poll(late).failsWith("expired_token")
 			api.poll(approved).failsWith("expired_token")
 			api.poll(object{"device_code": "unknown"}).failsWith("expired_token")
-			code := url.Values{"code": {late.text("user_code")}, "decision": {"approve"}}
-			page := api.withHeader("Content-Type", "application/x-www-form-urlencoded").send("POST", "/device", code.Encode())
-			check(t, page.status == 409 && !strings.Contains(string(page.body), "Approved"), "page of an expired code: %d %s",
-				page.status, page.body)
+			path := "/device-codes/" + late.text("user_code")
+			api.control("POST", path, object{"decision": "approve"}).failsWith("conflict")
 			// A move of the clock expires a code, too.
 			moved := api.login()
 			for range 600 {

@@ -32,17 +32,19 @@ func TestErrors_Language(t *testing.T) {
 			return api.create(unique("key"), api.instanceBody(nil))
 		},
 	}
-	cyrillic := regexp.MustCompile(`\p{Cyrillic}`)
+	isRussian := func(cause func(api *client) response, header, code string) bool {
+		a := cause(api.withHeader("Accept-Language", header))
+		a.failsWith(code)
+		return regexp.MustCompile(`\p{Cyrillic}`).MatchString(a.object().text("error.message"))
+	}
 	for code, cause := range causes {
-		for header, russian := range map[string]bool{
-			"": true, "ru": true, "en": false, "en-US,en;q=0.9": false, "EN": false, "ru,en;q=0.9": true,
-			"en;q=0.3,ru;q=0.7": true, "fr": true, "fr,en;q=0.5": false, "*": true, "en;q=0": true, "de;q=x, en": false,
-		} {
-			a := cause(api.withHeader("Accept-Language", header))
-			a.failsWith(code)
-			message := a.object().text("error.message")
-			equal(t, code+" in "+header+": Russian in "+message, cyrillic.MatchString(message), russian)
-		}
+		check(t, isRussian(cause, "ru", code) && !isRussian(cause, "en", code), "%s has one language", code)
+	}
+	for header, want := range map[string]bool{
+		"": true, "en-US,en;q=0.9": false, "EN": false, "ru,en;q=0.9": true, "en;q=0.3,ru;q=0.7": true, "fr": true,
+		"fr,en;q=0.5": false, "*": true, "en;q=0": true, "de;q=x, en": false,
+	} {
+		equal(t, "Russian for "+header, isRussian(causes["not_found"], header, "not_found"), want)
 	}
 }
 

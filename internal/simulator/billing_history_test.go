@@ -252,7 +252,7 @@ func (h *history) rent(*rental) {
 
 // repeatCreate repeats a create request with its key and another body. It must not create or charge anything.
 func (h *history) repeatCreate(i *rental) {
-	body := object{"offer_id": pick(h, h.offers), "template": "ubuntu", "disk_gb": 99}
+	body := pick(h, []any{object{"offer_id": pick(h, h.offers), "template": "ubuntu", "disk_gb": 99}, ""})
 	equal(h.t, "instance of a replay", h.change("POST", "/api/v1/instances", body, i.key).ok().text("id"), i.ID)
 }
 

@@ -34,7 +34,7 @@ const (
 type client struct {
 	*simulator.Simulator
 	t       testing.TB
-	handler http.Handler // receives the requests; the handler of the simulator, if a test does not replace it
+	handler http.Handler // receives the requests to the API; the handler of the simulator, if a test does not replace it
 	key     string       // the API key, "" for none
 	header  http.Header  // of all requests
 }
@@ -129,7 +129,9 @@ func (api *client) do(method, path string, body any) response {
 // control calls the control API.
 func (api *client) control(method, path string, body any) response {
 	api.t.Helper()
-	return api.send(method, "/control"+path, body)
+	direct := *api
+	direct.handler = api.Handler()
+	return direct.send(method, "/control"+path, body)
 }
 
 func (api *client) get(path string) response { api.t.Helper(); return api.do("GET", path, nil) }
@@ -311,7 +313,7 @@ func validBody(table string, n int) object {
 		body[f.Name] = publicKey(byte(n)) // the only field of a type without bounds
 		for _, b := range apidoc.Bounds {
 			if b.Table == table && b.Field == f.Name {
-				if valid := slices.DeleteFunc(slices.Clone(b.Valid), isNil); len(valid) > 0 {
+				if valid := slices.DeleteFunc(slices.Clone(b.Valid), func(v any) bool { return v == nil }); len(valid) > 0 {
 					body[f.Name] = valid[len(valid)-1]
 				}
 			}
@@ -319,8 +321,6 @@ func validBody(table string, n int) object {
 	}
 	return body
 }
-
-func isNil(value any) bool { return value == nil }
 
 // add creates the nth item of a list. Only odd ones have all fields.
 func (api *client) add(path string, n int) object {

@@ -31,7 +31,7 @@ func TestClock_NeverOverflows(t *testing.T) {
 		advance(math.MinInt64), advance(-1), advance(0), advance(1), sleep, seconds("0.0000001", 200), seconds("-1", 422),
 		seconds("-1e300", 422), seconds("1e300", 422), seconds("1e999", 422), seconds("9223372036854775807", 422),
 		seconds("316224000.5", 422), seconds("316224000", 200), sleep, advance(100 * 365 * 24 * time.Hour),
-		seconds("316224000", 200), advance(math.MaxInt64), sleep, seconds("0", 200), advance(math.MaxInt64), advance(1),
+		advance(math.MaxInt64), sleep, seconds("0", 200), advance(1),
 	}
 	manual := func(step time.Duration) simulator.Config {
 		return simulator.Config{Clock: simulator.ClockManual, Step: step}

@@ -1,7 +1,6 @@
-package simulator
+package simulator_test
 
 import (
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -9,7 +8,7 @@ import (
 	"testing"
 )
 
-// The guides document the simulator and its control API.
+// The guide documents the simulator and its control API.
 
 // readSection returns the text of a guide from a heading to the next one of the same level.
 func readSection(t *testing.T, guide, heading string) string {
@@ -25,61 +24,33 @@ func readSection(t *testing.T, guide, heading string) string {
 
 // The guide has a section for each call, a row for each field, and nothing else. The handbook executes the commands.
 func TestGuide_Calls(t *testing.T) {
-	s, err := New(Config{Clock: ClockManual, Market: MarketStill})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := map[string]string{}
+	calls := newClient(t).ControlCalls()
+	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ")
 	for _, section := range strings.Split(readSection(t, "simulator-control-api.md", "Calls"), "\n### `")[1:] {
 		call, text, _ := strings.Cut(section, "`\n")
-		sections[call] = text
-	}
-	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ")
-	for _, route := range controlRoutes {
-		f := &fields{}
-		_, _ = route.handle(s, map[string]string{"id": "none", "user_code": "none"}, f) //nolint:errcheck // only reads
-		call := route.method + " " + route.pattern
 		var documented []string
-		for _, match := range row.FindAllStringSubmatch(sections[call], -1) {
+		for _, match := range row.FindAllStringSubmatch(text, -1) {
 			documented = append(documented, match[1])
 		}
 		slices.Sort(documented)
-		slices.Sort(f.known)
-		if !strings.Contains(sections[call], "curl ") || !slices.Equal(documented, slices.Compact(f.known)) {
-			t.Errorf("%s: the guide has the fields %q, want %q, and a command", call, documented, f.known)
-		}
-		delete(sections, call)
+		fields, known := calls[call]
+		check(t, known && strings.Contains(text, "curl ") && slices.Equal(documented, fields),
+			"%s: the guide has the fields %q, want %q, and a command", call, documented, fields)
+		delete(calls, call)
 	}
-	for call := range sections {
-		t.Errorf("the guide has an unknown call %s", call)
-	}
+	check(t, len(calls) == 0, "the guide lacks %v", calls)
 }
 
 // The simulator accepts each recipe of the guide, for an instance or its offer.
 func TestGuide_Recipes(t *testing.T) {
 	recipe := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([A-Z]+) (/[^`]+)` \\| `([^`]+)` \\|$")
 	recipes := recipe.FindAllStringSubmatch(readSection(t, "simulator-control-api.md", "Recipes"), -1)
-	if len(recipes) < 15 {
-		t.Errorf("only %d recipes were found", len(recipes))
-	}
+	check(t, len(recipes) >= 15, "only %d recipes were found", len(recipes))
 	for _, match := range recipes {
-		s, err := New(Config{Clock: ClockManual, Market: MarketStill})
-		if err != nil {
-			t.Fatal(err)
-		}
-		offer := s.engine.offers[0]
-		i, err := s.engine.rent(rentRequest{offerID: offer.ID, template: "ubuntu", diskGB: 10, rentalType: typeOnDemand})
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := controlPath + strings.NewReplacer("/offers/{id}", "/offers/"+offer.ID,
-			"/instances/{id}", "/instances/"+i.ID).Replace(match[2])
-		req := httptest.NewRequestWithContext(t.Context(), match[1], "http://127.0.0.1"+path, strings.NewReader(match[3]))
-		req.RemoteAddr = "127.0.0.1:40000"
-		req.Header.Set("Content-Type", "application/json")
-		rec := httptest.NewRecorder()
-		if s.Handler().ServeHTTP(rec, req); rec.Code/100 != 2 {
-			t.Errorf("%s: %d %s", match[0], rec.Code, rec.Body)
-		}
+		api := newClient(t)
+		id := api.createInstance(nil).text("id")
+		path := strings.NewReplacer("/offers/{id}", "/offers/"+api.offerOf(id), "{id}", id).Replace(match[2])
+		a := api.control(match[1], path, match[3])
+		check(t, a.status/100 == 2, "%s: %d %s", match[0], a.status, a.body)
 	}
 }

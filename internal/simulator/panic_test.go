@@ -1,37 +1,28 @@
-package simulator
+package simulator_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"net/http/httptest"
+	"net/http"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// TestHandlerPanic_IsInternalError causes a panic in a handler. No request is known to.
+type panics struct{ simulator.Hooks }
+
+func (panics) ListsAll(*http.Request) bool { panic("test") }
+
+// No request is known to cause a panic.
 func TestHandlerPanic_IsInternalError(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(Config{Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.engine.Ledger = append(s.engine.Ledger, nil)
-	req := httptest.NewRequestWithContext(t.Context(), "GET", basePath+"/transactions", nil)
-	req.Header.Set("Authorization", "Bearer "+s.config.APIKey)
+	api := uncheckedClient(t, simulator.Config{APIKey: testKey, Hooks: panics{},
+		Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	for range 2 { // the second request proves that no lock is held
-		rec := httptest.NewRecorder()
-		s.Handler().ServeHTTP(rec, req)
-		var got errorView
-		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
-		id := rec.Header().Get("X-Request-Id")
-		if rec.Code != 500 || got.Error.Code != codeInternal || got.Error.Details["request_id"] != id {
-			t.Errorf("status %d: %s", rec.Code, rec.Body)
-		}
-		if !bytes.Contains(log.Bytes(), []byte(id)) {
-			t.Error("the log does not name the request")
-		}
+		a := api.get("/offers")
+		id := a.header.Get("X-Request-Id")
+		equal(t, "details", asJSON(a.failsWithStatus(500, "internal")), asJSON(object{"request_id": id}))
+		check(t, bytes.Contains(log.Bytes(), []byte(id)), "the log does not name the request: %s", &log)
 	}
 }

@@ -8,15 +8,26 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
+	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 )
 
-// TestQuirk checks for each quirk that it does what is in its description, and nothing else.
+// undocumented are the quirks of gateways, unknown fields, and values without a promise that they are all. The contract
+// does not describe them.
+var undocumented = []string{"status-after-work", "gateway-errors", "limit-headers-absent", "strange-neighbours",
+	"unknown-enums", "unknown-fields"}
+
+// TestQuirk checks for each quirk that it does what is in its description, and nothing else. Its responses match the
+// contract.
 func TestQuirk(t *testing.T) {
 	for _, name := range quirks.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			quirkTests[name](t, newClient(t, withQuirks(name)))
+			api := newClient(t, withQuirks(name))
+			if !slices.Contains(undocumented, name) {
+				api.handler = contracttest.New(t, contracttest.AllowInvalidRequests()).Wrap(api.Handler())
+			}
+			quirkTests[name](t, api)
 		})
 	}
 }
@@ -30,27 +41,27 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 		api.get("/offers?limit=201").failsWith("validation_error")
 	},
 	"price-moves-on-create": func(t *testing.T, api *client) {
-		var moves priceMoves
+		directions := map[bool]bool{}
 		for _, o := range api.list("/offers?num_gpus=1")[:8] {
 			i := api.createInstance(object{"offer_id": o["id"]})
-			moves.add(t, o.integer("price.on_demand_kop_h"), i.integer("price.running_kop_h"))
+			directions[rises(t, o.integer("price.on_demand_kop_h"), i.integer("price.running_kop_h"))] = true
 		}
-		check(t, moves.up > 0 && moves.down > 0, "the price moves in one direction only: %v", moves)
+		equal(t, "directions", len(directions), 2)
 	},
 	"price-moves-on-start": func(t *testing.T, api *client) {
 		i := api.runningInstance(nil)
-		var moves priceMoves
+		directions := map[bool]bool{}
 		for range 2 {
 			api.action(i.text("id"), "stop").want(200)
 			api.Advance(bootComplete)
 			api.action(i.text("id"), "start").want(200)
 			api.Advance(bootComplete)
 			after := api.instance(i.text("id"))
-			moves.add(t, i.integer("price.running_kop_h"), after.integer("price.running_kop_h"))
+			directions[rises(t, i.integer("price.running_kop_h"), after.integer("price.running_kop_h"))] = true
 			api.checkBurn("after the start", after.value("price.running_kop_h"))
 			i = after
 		}
-		check(t, moves.up == 1 && moves.down == 1, "the price moved twice in one direction")
+		equal(t, "directions", len(directions), 2)
 	},
 	"outbid-soon-after-start": func(t *testing.T, api *client) {
 		api.runningInstance(nil) // on demand
@@ -188,7 +199,6 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 		equal(t, "offers with the phantom", asJSON(ids(all)), asJSON(append([]string{id}, ids(servers)...)))
 		equal(t, "gpu", asJSON(all[0]["gpu"]), asJSON(servers[0]["gpu"]))
 		check(t, price < servers[0].integer("price.on_demand_kop_h"), "the phantom costs %d: %v", price, servers[0])
-		equal(t, "offers below the phantom", len(api.list(fmt.Sprintf("%s&max_price_kop_h=%d", query, price-1))), 0)
 		api.create("a", api.instanceBody(object{"offer_id": id})).failsWith("conflict")
 		equal(t, "available", api.get("/offers/" + id).ok()["available"], any(true))
 		// It stays when no server with these properties is available.
@@ -199,15 +209,15 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 	},
 	"image-spelling": func(t *testing.T, api *client) {
 		for image, want := range map[string]string{
-			"ubuntu:24.04":                      "docker.io/library/ubuntu:24.04 index.docker.io/library/ubuntu:24.04",
-			"pytorch/pytorch:2":                 "docker.io/pytorch/pytorch:2 index.docker.io/pytorch/pytorch:2",
+			"ubuntu:24.04":                      "docker.io/library/ubuntu:24.04",
+			"pytorch/pytorch:2":                 "docker.io/pytorch/pytorch:2",
 			"docker.io/library/ubuntu:1":        "ubuntu:1",
 			"docker.io/a/b:1":                   "a/b:1",
 			"registry.example:5000/team/tool:1": "registry.example:5000/team/tool:1",
 		} {
 			created := api.post("/templates", object{"name": "own", "image": image}).created().text("image")
 			all := api.list("/templates")
-			check(t, slices.Contains(strings.Fields(want), created) && all[len(all)-1]["image"] == created,
+			check(t, strings.TrimPrefix(created, "index.") == want && all[len(all)-1]["image"] == created,
 				"%s: created %v, listed %v", image, created, all[len(all)-1])
 		}
 		image := api.createInstance(object{"template": "pytorch", "disk_gb": 50}).text("image")
@@ -224,23 +234,21 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 			api.newKey("user:read")
 			api.createInstance(nil)
 		}
-		unknown := func(path, table, field string) (n, all int) {
+		known := func(path, table, field string) (known, unknown bool) {
 			for _, item := range api.list(path) {
-				all++
-				if value := item.text(field); !slices.Contains(apidoc.Enum(table, field), value) {
-					n++
-				}
+				isKnown := slices.Contains(apidoc.Enum(table, field), item.text(field))
+				known, unknown = known || isKnown, unknown || !isKnown
 			}
-			return n, all
+			return known, unknown
 		}
 		for _, c := range []struct{ path, table, field string }{{"/gpus", "GpuModel", "tier"},
 			{"/templates", "Template", "launch_mode"}, {"/api-keys", "ApiKey", "source"}, {"/instances", "Instance", "status"}} {
-			n, all := unknown(c.path, c.table, c.field)
-			check(t, n > 0 && n < all, "%s: %d values of %s are unknown", c.path, n, c.field)
+			known, unknown := known(c.path, c.table, c.field)
+			check(t, known && unknown, "%s of %s: known %t, unknown %t", c.field, c.path, known, unknown)
 		}
 		api.Advance(bootComplete)
-		n, _ := unknown("/instances", "Instance", "status")
-		equal(t, "instances without a pending change that have an unknown status", n, 0)
+		_, unknown := known("/instances", "Instance", "status")
+		check(t, !unknown, "an instance without a pending change has an unknown status")
 	},
 	"optional-fields-absent": func(t *testing.T, api *client) {
 		id := api.runningInstance(nil).text("id")
@@ -250,26 +258,21 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 				present[field]++
 			}
 		}
-		for fields, bounds := range map[string][2]int{
-			"id status type gpu price": {100, 100}, "stop_reason name": {0, 0},
-			"desired_state template image ssh urls disk_gb country cost_so_far_kop started_at": {75, 99},
-		} {
-			for _, field := range strings.Fields(fields) {
-				n := present[field]
-				check(t, n >= bounds[0] && n <= bounds[1], "%s is in %d of 100 responses", field, n)
-			}
+		for _, f := range apidoc.Fields("Instance") {
+			n, isNull := present[f.Name], f.Name == "stop_reason" || f.Name == "name"
+			check(t, isNull && n == 0 || f.Required && n == 100 || !f.Required && n >= 75 && n < 100,
+				"%s is in %d of 100 responses", f.Name, n)
 		}
 	},
 	"unknown-fields": func(t *testing.T, api *client) {
 		api.post("/templates", object{"name": "own", "image": "a:1", "env": object{"A": "1"}}).want(201)
-		for _, path := range []string{"/me", "/templates", "/offers", "/instances/none"} {
-			raw := string(api.get(path).body)
-			for _, field := range []string{`"x_text":"`, `"x_number":1e+30`, `"x_flag":true`, `"x_nothing":null`,
-				`"x_list":[`, `"x_object":{`} {
-				check(t, strings.Contains(raw, field), "%s has no %s", path, field)
+		all := api.list("/templates")
+		for _, o := range []object{api.get("/me").ok(), all[0], api.get("/instances/none").object().object("error")} {
+			for _, field := range []string{"x_text", "x_number", "x_flag", "x_nothing", "x_list", "x_object"} {
+				_, has := o[field]
+				check(t, has, "%v has no %s", o, field)
 			}
 		}
-		all := api.list("/templates")
 		equal(t, "the environment of a template", asJSON(all[len(all)-1]["env"]), `{"A":"1"}`)
 	},
 	"sorted-differently": func(t *testing.T, api *client) {
@@ -300,7 +303,7 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 		for range 20 {
 			api.delete("/ssh-keys/none").failsWith("not_found")
 		}
-		checkSpared(t, api)
+		checkSpared(api)
 	},
 	"gateway-errors": func(t *testing.T, api *client) {
 		_, longestWrite := failures(api, "DELETE", func(n int) string { return fmt.Sprintf("/ssh-keys/%d", n) }, nil)
@@ -311,37 +314,28 @@ var quirkTests = map[string]func(t *testing.T, api *client){
 		for _, request := range api.Requests() {
 			check(t, request.Status > 0, "the request log misses a status: %v", request)
 		}
-		checkSpared(t, api)
+		checkSpared(api)
 	},
 }
 
-// priceMoves are the numbers of rises and falls.
-type priceMoves struct{ up, down int }
-
-// add counts a move of a price, which must be at most 4%.
-func (m *priceMoves) add(t *testing.T, before, after int64) {
+// rises reports whether a price rises. It must move by at most 4%.
+func rises(t *testing.T, before, after int64) bool {
 	t.Helper()
 	by := after - before
 	check(t, by != 0 && 25*max(by, -by) <= before, "%d after %d", after, before)
-	if by > 0 {
-		m.up++
-	} else {
-		m.down++
-	}
+	return by > 0
 }
 
 func checkNeighbours(t *testing.T, api *client) {
 	mine := api.runningInstance(nil)
-	all := api.listInPages("/instances", 2, nil)
-	for _, i := range all {
-		if id := i.text("id"); id != mine.text("id") {
-			api.get("/instances/" + id).want(200)
-			api.action(id, "start").failsWith("conflict")
-			api.action(id, "stop").failsWith("conflict")
-			api.delete("/instances/" + id).failsWith("conflict")
-		}
+	all := api.list("/instances")
+	for _, id := range ids(all)[1:] {
+		api.get("/instances/" + id).want(200)
+		api.action(id, "start").failsWith("conflict")
+		api.action(id, "stop").failsWith("conflict")
+		api.delete("/instances/" + id).failsWith("conflict")
 	}
-	check(t, len(all) == 4 && strings.Contains(asJSON(all), `"hibernating"`), "instances %v", all)
+	check(t, len(all) == 3 && strings.Contains(asJSON(all), `"hibernating"`), "instances %v", all)
 	api.checkBurn("with foreign instances", mine.value("price.running_kop_h"))
 	isForeign := func(o object) bool { return o.integer("price.on_demand_kop_h") < 0 }
 	offers := api.list("/offers")
@@ -356,7 +350,6 @@ func checkNeighbours(t *testing.T, api *client) {
 			api.delete(path + "/" + items[len(items)-1]).failsWith("not_found")
 		}
 	}
-	api.withKey("").get("/instances?cursor=nb_1").failsWith("unauthorized")
 }
 
 // failures sends 60 requests until each has succeeded. It returns the counts of all statuses and the maximum of
@@ -383,13 +376,10 @@ func failures(api *client, method string, path func(n int) string, body any) (st
 
 // checkSpared creates items without an idempotency key. The outcome of a failed creation would be unknown, so no quirk
 // makes one fail.
-func checkSpared(t *testing.T, api *client) {
-	for _, path := range createPaths {
-		for n := range 15 {
-			if path != "/instances" {
-				api.add(path, n)
-			}
-		}
+func checkSpared(api *client) {
+	for n := range byte(15) {
+		api.newSSHKey(n)
+		api.newKey("user:read")
+		api.newTemplate()
 	}
-	check(t, len(creations) > 3, "the creations %v", creations)
 }

@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http/httputil"
 	"net/url"
 	"os"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
@@ -23,18 +23,8 @@ import (
 func (api *client) allResponses() map[string]string {
 	api.t.Helper()
 	seen := map[string]string{}
-	for _, op := range apidoc.Operations {
-		if op.Method != "GET" || strings.Contains(op.Path, "{") {
-			continue
-		}
-		path := op.Path
-		switch {
-		case path == "/instances":
-			path += "?status=all&limit=200"
-		case strings.HasPrefix(op.ID, "list"):
-			path += "?limit=200"
-		}
-		a := api.get(path).want(200)
+	for _, path := range append([]string{"/me", "/balance", "/instances?status=all"}, listPaths...) {
+		a := api.get(join(path, "limit=200")).want(200)
 		seen[path] = string(a.body) + a.header.Get("Date")
 	}
 	return seen
@@ -144,31 +134,20 @@ func TestState_Saved(t *testing.T) {
 	}
 }
 
-// The temporary file contains the API key. Another user may have created a link at its path. Package atomicfile tests
-// other files there.
+// The file contains the API key, so only its owner can read it. Another user may have created a link at the path of the
+// temporary file. Package atomicfile tests other files there.
 func TestState_WrittenToNewFile(t *testing.T) {
 	folder := t.TempDir()
 	file, target := filepath.Join(folder, "simulator.json"), filepath.Join(folder, "target")
-	api := newClient(t, withStateFile(file))
-	if err := os.WriteFile(target, []byte("kept"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, file+".next"); err != nil {
+	if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o644), os.Symlink(target, file+".next")); err != nil {
 		if runtime.GOOS == "windows" {
 			t.Skipf("on Windows only administrators and developers can create symbolic links: %v", err)
 		}
 		t.Fatal(err)
 	}
-	api.save()
-	if kept, err := os.ReadFile(target); string(kept) != "kept" || err != nil {
-		t.Errorf("the link was followed: %q, %v", kept, err)
-	}
-	checkPrivate(t, file)
-}
-
-// checkPrivate checks that only the owner can read a file. Windows has access control lists instead.
-func checkPrivate(t *testing.T, file string) {
-	t.Helper()
+	newClient(t, withStateFile(file)).save()
+	kept, err := os.ReadFile(target)
+	check(t, err == nil && string(kept) == "kept", "the link was followed: %q, %v", kept, err)
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file with the API key is %v, %v", info, err)
@@ -182,7 +161,6 @@ func TestState_InvalidFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPrivate(t, file)
 	good := string(raw)
 	for name, c := range map[string]struct{ old, damaged, says string }{
 		"another version": {`"Version":`, `"Version":1`, "has version 15"},

@@ -32,46 +32,7 @@ const timeout = 20 * time.Second
 // pollInterval is the polling interval. The browser has its own clock.
 const pollInterval = 50 * time.Millisecond
 
-// chrome is the browser of all tests. Each test has a tab with its own cookies. [TestMain] stops the browser.
-var chrome struct {
-	start sync.Once
-	ctx   context.Context
-	err   error
-	stop  func()
-}
-
-// browser starts Chromium, or skips the test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path := testenv.Browser(t)
-	chrome.start.Do(func() { startChrome(path) })
-	if chrome.err != nil {
-		t.Fatal(chrome.err)
-	}
-	return chrome.ctx
-}
-
-func startChrome(path string) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, closeBrowser := chromedp.NewContext(allocator)
-	chrome.ctx, chrome.stop = ctx, func() { closeBrowser(); stop() }
-	chrome.err = chromedp.Do(ctx) // the first use starts it
-}
-
-func TestMain(m *testing.M) {
-	defer func() {
-		if chrome.stop != nil {
-			chrome.stop()
-		}
-	}()
-	m.Run()
-}
-
-// tab is a browser tab with a page of a simulator. Errors of the page and requests to other hosts fail the test.
+// tab is a browser with a page of a simulator. Errors of the page and requests to other hosts fail the test.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context
@@ -80,18 +41,23 @@ type tab struct {
 	faults []string
 }
 
-// open opens a tab whose browser prefers a language.
-func open(t *testing.T, server *simulator.Server, language string) *tab {
+// open starts Chromium, or skips the test.
+func open(t *testing.T, server *simulator.Server) *tab {
 	t.Helper()
-	ctx, closeTab := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
-	t.Cleanup(closeTab)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testenv.Browser(t)),
+		chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, closeBrowser := chromedp.NewContext(allocator)
+	t.Cleanup(closeBrowser)
 	b := &tab{t: t, ctx: ctx, server: server}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
-	preference := network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}}
-	b.run(send(network.SetExtraHTTPHeaders, preference), send(network.Enable, network.EnableParams{}),
-		send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
+	b.run(send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}), send(runtime.Enable, cdp.Empty{}))
 	t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -159,19 +125,23 @@ func (b *tab) text(selector string) string {
 		"(document.querySelector(%q))", selector))
 }
 
+// wait waits until a condition holds.
+func (b *tab) wait(what string, holds func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(timeout); !holds(); time.Sleep(pollInterval) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s in %q", what, b.text("body"))
+		}
+	}
+}
+
 // shows waits until the text of an element contains all words.
 func (b *tab) shows(selector string, words ...string) {
 	b.t.Helper()
-	text := ""
-	lacks := func(word string) bool { return !strings.Contains(text, word) }
-	for deadline := time.Now().Add(timeout); ; time.Sleep(pollInterval) {
-		if text = b.text(selector); !slices.ContainsFunc(words, lacks) {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s does not contain %q: %q", selector, words, text)
-		}
-	}
+	b.wait(fmt.Sprintf("%s does not contain %q", selector, words), func() bool {
+		text := b.text(selector)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	})
 }
 
 // press clicks a visible element. It uses a script, because the layout may move under the mouse.
@@ -179,11 +149,12 @@ func (b *tab) press(selector string) {
 	b.t.Helper()
 	script := fmt.Sprintf("(e => { const seen = e?.checkVisibility() && !e.disabled; if (seen) e.click(); "+
 		"return !!seen; })(document.querySelector(%q))", selector)
-	for deadline := time.Now().Add(timeout); !evaluate[bool](b, script); time.Sleep(pollInterval) {
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s cannot be pressed", selector)
-		}
-	}
+	b.wait(selector+" cannot be pressed", func() bool { return evaluate[bool](b, script) })
+}
+
+func language(name string) action {
+	headers := network.Headers{"Accept-Language": name}
+	return send(network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
 }
 
 func size(width, height int64) action {
