@@ -51,6 +51,8 @@ const step = 2 * time.Second
 // Env is a running simulator for one test.
 type Env struct {
 	*simulator.Server
+	// Proxy is in front of the simulator. It has no rules yet.
+	Proxy  *simtest.Proxy
 	t      testing.TB
 	quirks *quirks.Set
 	// known has the ids of the items that the test created, and of the API keys in its final states.
@@ -76,7 +78,8 @@ func Start(t testing.TB, options ...Option) *Env {
 		Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Hooks: set,
 		Wrap: contracttest.New(t).Wrap,
 	}
-	for _, option := range options {
+	proxy := new(simtest.Proxy)
+	for _, option := range append([]Option{proxy.Option()}, options...) {
 		option(&config)
 	}
 	server, err := set.Start(t.Context(), config)
@@ -88,7 +91,7 @@ func Start(t testing.TB, options ...Option) *Env {
 			t.Errorf("closing the simulator: %v", err)
 		}
 	})
-	env := &Env{Server: server, t: t, quirks: set, known: map[string]bool{}}
+	env := &Env{Server: server, Proxy: proxy, t: t, quirks: set, known: map[string]bool{}}
 	t.Cleanup(env.checkKeys)
 	return env
 }
