@@ -38,7 +38,7 @@ data "gpurent_instance" "other" {
 data "gpurent_balance" "now" {}
 
 output "ssh_config" {
-  value = join("", [for worker in gpurent_instance.worker : provider::gpurent::ssh_config(worker.name, worker.ssh)])
+  value = join("", [for w in gpurent_instance.worker : provider::gpurent::ssh_config(w.name, w.ssh)])
 }
 
 output "other_ssh_config" {
