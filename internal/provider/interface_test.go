@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
 
@@ -165,35 +163,5 @@ func TestInterface_Schema(t *testing.T) {
 	d.types("action", documented, actions)
 	for name := range all.Functions {
 		d.part("`" + name + `(\()`)
-	}
-}
-
-// The commands and their flags are those of INTERFACE.md, which gives no signature of logout.
-func TestInterface_Commands(t *testing.T) {
-	help := func(pattern string, command ...string) (matches []string) {
-		var stdout, stderr bytes.Buffer
-		if code := cli.Main(append(command, "--help"), &stdout, &stderr); code != 0 {
-			t.Fatalf("%s: exit %d: %s", command, code, &stderr)
-		}
-		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(stdout.String(), -1) {
-			matches = append(matches, match[1])
-		}
-		return slices.Sorted(slices.Values(matches))
-	}
-	commands := []string{"logout"}
-	for _, each := range readInterface(t).all("^- `(\\w+)([^`]*)`") {
-		commands = append(commands, each[1])
-		want := []string{"help"}
-		for _, match := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(each[2], -1) {
-			want = append(want, match[1])
-		}
-		slices.Sort(want)
-		if diff := cmp.Diff(want, help(`(?m)^  --([a-z-]+)`, each[1])); diff != "" {
-			t.Errorf("flags of %s (-INTERFACE.md +binary):\n%s", each[1], diff)
-		}
-	}
-	slices.Sort(commands)
-	if diff := cmp.Diff(commands, help(`(?m)^  (\w+) `)); diff != "" {
-		t.Errorf("commands (-INTERFACE.md +binary):\n%s", diff)
 	}
 }

@@ -23,14 +23,6 @@ resource "gpurent_instance" "worker" {
   offer_query = {}
 }
 
-resource "gpurent_fleet" "train" {
-  name          = "train"
-  size          = 2
-  template      = "pytorch"
-  disk_gb       = 60
-  offer_queries = [{}]
-}
-
 data "gpurent_instance" "other" {
   id = gpurent_instance.worker[0].id
 }
@@ -58,10 +50,6 @@ output "fingerprint" {
 
 const mockedRuns = `
 mock_provider "gpurent" {}
-
-run "plan" {
-  command = plan
-}
 
 run "apply" {
   assert {
