@@ -62,7 +62,6 @@ run "apply" {
 // A configuration that uses the functions passes a test with a plain mock_provider, which returns random texts, the
 // number 0 and false.
 func TestAccFunctions_plainMock(t *testing.T) {
-	acctest.Needs(t, "1.8.0", "1.9.0")
 	t.Parallel()
 	w := acctest.Start(t).Workspace(mockedConfig)
 	w.Write("mock.tftest.hcl", mockedRuns)
