@@ -160,7 +160,7 @@ func TestCollections_LostResponse(t *testing.T) {
 		list := collections[kind]
 		run(t, env).createSample(kind)
 		before := listed(env, list)
-		env.LoseResponse(list)
+		env.Proxy.Set(simtest.Request("POST", list).Once().Do(simtest.LoseResponse))
 		created, diags := run(t, env).Create(kind, samples[kind])
 		text := texts(diags)
 		if !created.State.IsNull() || listed(env, list) != before+1 {
