@@ -117,8 +117,8 @@ func (e *Env) Provider(arguments ...string) string {
 		// After a lost response, the provider waits as long as request_timeout before it searches for the result.
 		arguments = append(arguments, `request_timeout = "1500ms"`)
 	}
-	const block = "provider \"gpurent\" {\n  base_url = %q\n  api_key = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n" +
-		"  %s\n}\n"
+	const block = "provider \"gpurent\" {\n  base_url = %q\n  api_key = %q\n" +
+		"  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n"
 	return fmt.Sprintf(block, e.BaseURL, e.APIKey, strings.Join(arguments, "\n  "))
 }
 
