@@ -1,54 +1,12 @@
 package internal_test
 
 import (
-	"io"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/zip"
 )
-
-// repositoryFile is a file of the repository as golang.org/x/mod/zip reads it.
-type repositoryFile string
-
-func (f repositoryFile) Path() string                 { return string(f) }
-func (f repositoryFile) Lstat() (os.FileInfo, error)  { return os.Lstat(f.local()) }
-func (f repositoryFile) Open() (io.ReadCloser, error) { return os.Open(f.local()) }
-func (f repositoryFile) local() string                { return filepath.Join("..", filepath.FromSlash(string(f))) }
-
-// "go install MODULE@VERSION" downloads the module as a zip, and Windows users check the repository out. One bad file
-// name, or two names that differ only in case, make both fail.
-func TestRepository_FileNames(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "-z")
-	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []zip.File
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if file := repositoryFile(name); exists(file) {
-			files = append(files, file)
-		}
-	}
-	checked, err := zip.CheckFiles(files)
-	if err == nil {
-		err = checked.Err()
-	}
-	if err != nil || len(checked.Valid) < 500 {
-		t.Errorf("the module zip has %d files: %v", len(checked.Valid), err)
-	}
-}
-
-// exists returns false for a file that was deleted but not yet committed.
-func exists(file repositoryFile) bool {
-	_, err := file.Lstat()
-	return err == nil
-}
 
 // Every claim in SECURITY.md names at least one test that exists, or a target of make.
 func TestSecurity_ClaimsHaveTests(t *testing.T) {

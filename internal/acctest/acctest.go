@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
@@ -25,6 +28,22 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
+// The settings of a developer must not change the tests. Those of the tests begin with GPURENT_TEST_ and TF_ACC; with
+// GPURENT_TEST_AS_, this process is no test, but the provider that a test has started.
+func init() {
+	isTest := func(variable string) bool { return strings.HasPrefix(variable, "GPURENT_TEST_AS_") }
+	if slices.ContainsFunc(os.Environ(), isTest) {
+		return
+	}
+	setting := regexp.MustCompile(`^(?:GPURENT|TF)_\w+`)
+	test := regexp.MustCompile(`^(?:GPURENT_TEST_|TF_ACC|TF_CLI_CONFIG_FILE)`)
+	for _, variable := range os.Environ() {
+		if name := setting.FindString(variable); name != "" && !test.MatchString(name) {
+			os.Unsetenv(name)
+		}
+	}
+}
+
 // step is the simulated time that passes with each request. A boot takes a few polls, and requests do not reach the
 // rate limit.
 const step = 2 * time.Second
@@ -32,6 +51,8 @@ const step = 2 * time.Second
 // Env is a running simulator for one test.
 type Env struct {
 	*simulator.Server
+	// Proxy is in front of the simulator. It has no rules yet.
+	Proxy  *simtest.Proxy
 	t      testing.TB
 	quirks *quirks.Set
 	// known has the ids of the items that the test created, and of the API keys in its final states.
@@ -57,7 +78,8 @@ func Start(t testing.TB, options ...Option) *Env {
 		Seed: 1, Clock: simulator.ClockManual, Step: step, Market: simulator.MarketStill, Hooks: set,
 		Wrap: contracttest.New(t).Wrap,
 	}
-	for _, option := range options {
+	proxy := new(simtest.Proxy)
+	for _, option := range append([]Option{proxy.Option()}, options...) {
 		option(&config)
 	}
 	server, err := set.Start(t.Context(), config)
@@ -69,7 +91,7 @@ func Start(t testing.TB, options ...Option) *Env {
 			t.Errorf("closing the simulator: %v", err)
 		}
 	})
-	env := &Env{Server: server, t: t, quirks: set, known: map[string]bool{}}
+	env := &Env{Server: server, Proxy: proxy, t: t, quirks: set, known: map[string]bool{}}
 	t.Cleanup(env.checkKeys)
 	return env
 }
@@ -81,27 +103,23 @@ func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
+// Planned expects an action for a resource in the plan, and further checks.
+func Planned(
+	address string, action plancheck.ResourceActionType, further ...plancheck.PlanCheck,
+) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: append(further, plancheck.ExpectResourceAction(address, action))}
+}
+
 // Provider returns a provider block for the simulator, with additional arguments.
 func (e *Env) Provider(arguments ...string) string {
-	return e.ProviderWithKey(e.APIKey, arguments...)
-}
-
-// ProviderWithKey returns a provider block with another API key.
-func (e *Env) ProviderWithKey(key string, arguments ...string) string {
-	return e.block(append(arguments, fmt.Sprintf("api_key = %q", key))...)
-}
-
-// ProviderWithoutKey returns a provider block without an API key, for the public part of the API.
-func (e *Env) ProviderWithoutKey() string { return e.block() }
-
-func (e *Env) block(arguments ...string) string {
 	ownTimeout := slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "request_timeout") })
 	if len(e.Quirks()) > 0 && !ownTimeout {
 		// After a lost response, the provider waits as long as request_timeout before it searches for the result.
 		arguments = append(arguments, `request_timeout = "1500ms"`)
 	}
-	const block = "provider \"gpurent\" {\n  base_url = %q\n  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n"
-	return fmt.Sprintf(block, e.BaseURL, strings.Join(arguments, "\n  "))
+	const block = "provider \"gpurent\" {\n  base_url = %q\n  api_key = %q\n" +
+		"  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n"
+	return fmt.Sprintf(block, e.BaseURL, e.APIKey, strings.Join(arguments, "\n  "))
 }
 
 // Config returns a configuration: the provider block and the parts.

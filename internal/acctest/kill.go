@@ -3,7 +3,6 @@
 package acctest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +11,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// exitTimeout limits the wait until killed processes have ended.
-const exitTimeout = 10 * time.Second
+// exitTimeout limits the wait until processes have ended.
+const exitTimeout = time.Minute
 
 // Run is a started CLI command with its child processes. They share a process group, and /proc shows which of them run
 // the provider, so it needs Linux.
@@ -28,28 +25,9 @@ type Run struct {
 	t       testing.TB
 	command *exec.Cmd
 	binary  string
-	output  outputBuffer
+	output  *os.File
 	done    chan struct{} // closed after the command has ended
 	err     error         // of the command; valid after done is closed
-}
-
-// outputBuffer is a buffer that can be read while a command writes to it.
-type outputBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *outputBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *outputBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }
 
 // Start starts a CLI command as the leader of a process group, so that a test can kill it with or without its provider.
@@ -60,11 +38,15 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := &Run{t: w.t, binary: binary, done: make(chan struct{})}
-	r.command = w.Command(ctx, &r.output, arguments...)
+	output, err := os.CreateTemp(w.folder, "output-")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { output.Close() })
+	r := &Run{t: w.t, binary: binary, output: output, done: make(chan struct{})}
+	r.command = w.Command(ctx, output, arguments...)
 	r.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.command.Cancel = func() error { return r.signal(syscall.SIGKILL) }
-	r.command.WaitDelay = exitTimeout
 	// Under nohup, the tests ignore SIGHUP and child processes would inherit that. They do not inherit a handled signal.
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
@@ -81,7 +63,14 @@ func (w *Workspace) Start(ctx context.Context, arguments ...string) *Run {
 }
 
 // Output returns what the command has written so far.
-func (r *Run) Output() string { return r.output.String() }
+func (r *Run) Output() string {
+	r.t.Helper()
+	output, err := os.ReadFile(r.output.Name())
+	if err != nil {
+		r.t.Error(err)
+	}
+	return string(output)
+}
 
 // Running reports whether the command is still running. Child processes do not count.
 func (r *Run) Running() bool {
@@ -107,7 +96,7 @@ func (r *Run) Wait() (output string, code int) {
 			r.t.Error(err)
 		}
 	}
-	return r.output.String(), r.command.ProcessState.ExitCode()
+	return r.Output(), r.command.ProcessState.ExitCode()
 }
 
 // KillProvider kills every provider process of the command with SIGKILL, waits until they have ended, and returns their
@@ -177,45 +166,31 @@ func (r *Run) waitForExit(list func() ([]int, error)) []int {
 	}
 }
 
-// providers returns the members of the process group that run the provider binary.
+// providers returns the processes of the group that run the provider.
 func (r *Run) providers() ([]int, error) {
-	members, err := r.members()
-	var found []int
-	for _, pid := range members {
-		// The link of a process that has just ended does not exist.
-		executable, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
-		if err == nil && executable == r.binary {
+	return r.processes(func(executable string) bool { return executable == r.binary })
+}
+
+// members returns the processes of the group.
+func (r *Run) members() ([]int, error) { return r.processes(func(string) bool { return true }) }
+
+// processes returns the processes of the group with the executables that match. Ended ones have no executable.
+func (r *Run) processes(matches func(executable string) bool) (found []int, err error) {
+	if errors.Is(r.signal(0), syscall.ESRCH) {
+		return nil, nil // faster than reading /proc
+	}
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return nil, err
+		}
+		if group, err := syscall.Getpgid(pid); err != nil || group != r.command.Process.Pid {
+			continue
+		}
+		if executable, err := os.Readlink(folder + "/exe"); err == nil && matches(executable) {
 			found = append(found, pid)
 		}
 	}
 	return found, err
-}
-
-// members returns the running processes of the process group, without zombies.
-func (r *Run) members() ([]int, error) {
-	if errors.Is(r.signal(0), syscall.ESRCH) {
-		return nil, nil // no processes and no zombies; faster than reading /proc
-	}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil, err
-	}
-	var found []int
-	for _, file := range stats {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			continue // the process has just ended
-		}
-		// The format is: pid (name) state parent group …. The name can contain any characters.
-		fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || len(fields) < 3 {
-			return nil, fmt.Errorf("%s: unexpected content %q", file, content)
-		}
-		state, group := fields[0], fields[2]
-		if group == strconv.Itoa(r.command.Process.Pid) && state != "Z" && state != "X" {
-			found = append(found, pid)
-		}
-	}
-	return found, nil
 }

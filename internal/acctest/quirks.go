@@ -59,6 +59,3 @@ func WithoutQuirks(names ...string) Option {
 
 // Quirks returns the names of the quirks that are on.
 func (e *Env) Quirks() []string { return e.quirks.On() }
-
-// SetQuirks turns the named quirks on and all others off.
-func (e *Env) SetQuirks(names ...string) { e.quirks.Switch(names...) }

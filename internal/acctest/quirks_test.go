@@ -30,15 +30,3 @@ func TestQuirks_RunAndTest(t *testing.T) {
 		}
 	}
 }
-
-// Helpers of Env bypass the quirks.
-func TestEnv_HelpersIgnoreQuirks(t *testing.T) {
-	env := Start(t, WithQuirks("all"))
-	if left := Fetch[page[struct{ ID string }]](env, "instances").Data; len(left) > 0 {
-		t.Errorf("instances: %v", left)
-	}
-	if n := len(env.Offers("limit=50")); n < 10 {
-		t.Errorf("a page has %d offers", n)
-	}
-	Fetch[struct{}](env, "balance")
-}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
-	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // The helpers in this file send plain HTTP requests without quirks, so that tests do not depend on the client under
@@ -115,15 +114,6 @@ func (e *Env) Post(path, body string) (id string) {
 	e.decode(e.do(http.MethodPost, path, body), &created)
 	e.known[created.ID] = true
 	return created.ID
-}
-
-// LoseResponse cuts the connection of the next POST request to path after the simulator has processed it.
-func (e *Env) LoseResponse(path string) {
-	e.t.Helper()
-	fault := simulator.Fault{Method: http.MethodPost, Path: path, Drop: simulator.DropAfter, Times: 1}
-	if err := e.AddFault(fault); err != nil {
-		e.t.Fatal(err)
-	}
 }
 
 // Secret issues an API key and returns its secret.

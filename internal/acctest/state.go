@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,13 +91,6 @@ func (w *Workspace) RestoreTruncatedState() bool {
 	return true
 }
 
-// TruncateState truncates the state of a workspace in the middle.
-func (w *Workspace) TruncateState() {
-	w.t.Helper()
-	content := w.Read(stateFile)
-	w.Write(stateFile, content[:len(content)/2])
-}
-
 // Unpacked returns the content of all files in a zip archive of a workspace, such as a saved plan.
 func (w *Workspace) Unpacked(name string) string {
 	w.t.Helper()
@@ -107,17 +99,15 @@ func (w *Workspace) Unpacked(name string) string {
 		w.t.Fatal(err)
 	}
 	defer archive.Close()
-	var all strings.Builder
+	var all []byte
 	for _, file := range archive.File {
-		content, err := file.Open()
-		if err == nil {
-			_, err = io.Copy(&all, content)
-		}
+		content, err := fs.ReadFile(archive, file.Name)
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		all = append(all, content...)
 	}
-	return all.String()
+	return string(all)
 }
 
 // traceLog is the log file of a workspace with Traced.
@@ -135,6 +125,11 @@ func (w *Workspace) Trace() string {
 		w.t.Error("the log has no API request")
 	}
 	return log
+}
+
+// WithoutFrame removes the line that the CLI draws beside errors and warnings, and returns the text on one line.
+func WithoutFrame(output string) string {
+	return Words(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output))
 }
 
 // Words returns text on one line with single spaces. A CLI wraps long lines of its output.

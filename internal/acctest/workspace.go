@@ -8,55 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/tools/clis"
 )
 
-// built is the executable that concurrent tests share. users counts the tests that use it.
-var built struct {
-	sync.Mutex
-	binary string
-	users  int
-}
-
-// envBinary is the variable with the path of a provider that a previous step has built from this tree.
-const envBinary = "GPURENT_TEST_BINARY"
-
-// Binary builds the provider and returns the path of the executable, which exists until the test ends. Concurrent tests
-// share one executable.
+// Binary returns the path of the provider that make has built for all tests, or else builds it for this test.
 func Binary(t testing.TB) string {
 	t.Helper()
-	if binary := os.Getenv(envBinary); binary != "" {
+	if binary := os.Getenv("GPURENT_TEST_BINARY"); binary != "" {
 		return binary
 	}
-	built.Lock()
-	defer built.Unlock()
-	if built.users == 0 {
-		built.binary = build(t)
-	}
-	built.users++
-	t.Cleanup(func() {
-		built.Lock()
-		defer built.Unlock()
-		if built.users--; built.users > 0 {
-			return
-		}
-		if err := os.RemoveAll(filepath.Dir(built.binary)); err != nil {
-			t.Error(err)
-		}
-	})
-	return built.binary
-}
-
-func build(t testing.TB) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "gpurent-binary-") //nolint:usetesting // it may outlive the first test
-	if err != nil {
-		t.Fatal(err)
-	}
-	installed, err := clis.Install(t.Context(), Root(), folder)
+	installed, err := clis.Install(t.Context(), Root(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,19 +56,16 @@ type Workspace struct {
 // Workspace returns a workspace with a configuration. It skips the test without a CLI.
 func (e *Env) Workspace(config string, extraEnv ...string) *Workspace {
 	e.t.Helper()
-	w := e.newWorkspace(extraEnv)
+	w := &Workspace{t: e.t, cli: CLIPath(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
+	e.t.Cleanup(func() {
+		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
+			e.known[key.Attributes.ID] = true
+		}
+	})
+	w.Write("cli.tfrc", clis.DevOverrides(filepath.Dir(w.binary)))
+	w.env = append(clis.Environ("TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), NoPluginTLS+"=1",
+		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey), extraEnv...)
 	w.Configure(config)
-	return w
-}
-
-// ExampleWorkspace returns a workspace with a copy of a folder below examples/.
-func (e *Env) ExampleWorkspace(example string, extraEnv ...string) *Workspace {
-	e.t.Helper()
-	w := e.newWorkspace(extraEnv)
-	folder := filepath.Join(Root(), "examples", example)
-	if err := os.CopyFS(w.folder, os.DirFS(folder)); err != nil {
-		e.t.Fatal(err)
-	}
 	return w
 }
 
@@ -117,20 +77,6 @@ func CLIPath(t testing.TB) string {
 		t.Skip("acceptance tests need TF_ACC=1 and TF_ACC_TERRAFORM_PATH; make test sets both")
 	}
 	return cli
-}
-
-func (e *Env) newWorkspace(extraEnv []string) *Workspace {
-	e.t.Helper()
-	w := &Workspace{t: e.t, cli: CLIPath(e.t), binary: Binary(e.t), folder: e.t.TempDir()}
-	e.t.Cleanup(func() {
-		for _, key := range SavedIn[struct{ ID string }](w, "gpurent_api_key") {
-			e.known[key.Attributes.ID] = true
-		}
-	})
-	w.Write("cli.tfrc", clis.DevOverrides(filepath.Dir(w.binary)))
-	w.env = append(clis.Environ("TF_CLI_CONFIG_FILE="+filepath.Join(w.folder, "cli.tfrc"), NoPluginTLS+"=1",
-		"GPURENT_BASE_URL="+e.BaseURL, "GPURENT_API_KEY="+e.APIKey), extraEnv...)
-	return w
 }
 
 // Configure replaces the configuration of the workspace.
@@ -169,11 +115,11 @@ func (w *Workspace) Command(ctx context.Context, output io.Writer, arguments ...
 // Run runs a CLI command, which must succeed, and returns its output.
 func (w *Workspace) Run(arguments ...string) string {
 	w.t.Helper()
-	var output bytes.Buffer
-	if err := w.Command(w.t.Context(), &output, arguments...).Run(); err != nil {
-		w.t.Fatalf("%s: %v\n%s", strings.Join(arguments, " "), err, &output)
+	output, err := w.Try(arguments...)
+	if err != nil {
+		w.t.Fatalf("%s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}
-	return output.String()
+	return output
 }
 
 // Try runs a CLI command that may fail. It returns its output and its error.
@@ -182,4 +128,13 @@ func (w *Workspace) Try(arguments ...string) (output string, err error) {
 	var buffer bytes.Buffer
 	err = w.Command(w.t.Context(), &buffer, arguments...).Run()
 	return buffer.String(), err
+}
+
+// Invoke runs the action at the given address of a configuration with apply -invoke. It returns the output on one line
+// and whether the command succeeded.
+func (w *Workspace) Invoke(config, address string) (output string, ok bool) {
+	w.t.Helper()
+	w.Configure(config)
+	output, err := w.Try("apply", "-invoke="+address, "-auto-approve", "-no-color")
+	return WithoutFrame(output), err == nil
 }

@@ -24,17 +24,6 @@ func load(t *testing.T) *openapi3.T {
 	return doc
 }
 
-func TestDocument_VersionAndAddress(t *testing.T) {
-	doc := load(t)
-	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" || doc.Info.License.Name != "MPL-2.0" {
-		t.Errorf("OpenAPI %s, version %s, license %s", doc.OpenAPI, doc.Info.Version, doc.Info.License.Name)
-	}
-	scheme := doc.Components.SecuritySchemes["bearer"].Value
-	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/api/v1" || scheme.Type != "http" || scheme.Scheme != "bearer" {
-		t.Errorf("servers %+v, security scheme %+v", doc.Servers, scheme)
-	}
-}
-
 // What the API document states about all operations: which statuses an operation has, and which operations need a key.
 func TestOperations_FollowTheRulesOfTheDocument(t *testing.T) {
 	doc := load(t)

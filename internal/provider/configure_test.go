@@ -2,6 +2,8 @@ package provider
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,14 +29,10 @@ const (
 	fileURL     = "https://file.example/api/v1"
 )
 
-// setHome sets a temporary configuration folder, with a credentials file unless file is nil, and clears the
-// environment.
+// setHome sets a temporary configuration folder, with a credentials file unless file is nil.
 func setHome(t *testing.T, file *credentials.File, mode os.FileMode) {
 	t.Helper()
 	testenv.SetHome(t, t.TempDir())
-	for _, name := range []string{EnvBaseURL, EnvAPIKey, envLanguage} {
-		t.Setenv(name, "")
-	}
 	if file == nil {
 		return
 	}
@@ -46,73 +44,65 @@ func setHome(t *testing.T, file *credentials.File, mode os.FileMode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, mode); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, mode)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var login = &credentials.File{Current: fileURL,
-	Credentials: map[string]credentials.Credential{fileURL: {APIKey: fileKey}}}
+// login returns a credentials file with a key, with space around each value.
+func login(space string) *credentials.File {
+	address := space + fileURL + space
+	return &credentials.File{
+		Current:     address,
+		Credentials: map[string]credentials.Credential{address: {APIKey: space + fileKey + space}},
+	}
+}
 
 // All combinations of the sources of address and key. TestConfigure_Errors tests a key from the environment with the
 // address from the file. White space around a value is removed; a value of white space only is missing.
 func TestConfigure_Precedence(t *testing.T) {
 	const argURL, envURL = "https://arg.example/api/v1", "https://env.example/api/v1"
-	env := map[string]string{EnvBaseURL: envURL, EnvAPIKey: envKey}
-	padded := &credentials.File{Current: " " + fileURL + "\n",
-		Credentials: map[string]credentials.Credential{fileURL + "\n": {APIKey: "\t" + fileKey + "\r\n"}}}
 	for name, test := range map[string]struct {
-		baseURL, apiKey string
-		env             map[string]string
-		file            *credentials.File
-		wantURL         string
-		wantKey         string // first characters
+		baseURL, apiKey, envBaseURL, envAPIKey string
+		file                                   bool // a credentials file exists
+		wantURL                                string
+		wantKey                                string // first characters
 	}{
-		"arguments before environment":      {argURL, argumentKey, env, login, argURL, "gpr_ARGU"},
-		"address argument, key environment": {argURL, "", env, login, argURL, "gpr_ENVI"},
-		"address argument, key file":        {fileURL + "/", "", nil, login, fileURL, "gpr_FILE"},
-		"address argument, other in file":   {argURL, "", nil, login, argURL, ""},
-		"address argument, no key":          {argURL, "", nil, nil, argURL, ""},
-		"address environment, key argument": {"", argumentKey, env, login, envURL, "gpr_ARGU"},
-		"environment before file":           {"", "", env, login, envURL, "gpr_ENVI"},
-		"address environment, key file":     {"", "", map[string]string{EnvBaseURL: fileURL}, login, fileURL, "gpr_FILE"},
-		"address environment, other in file": {
-			"", "", map[string]string{EnvBaseURL: envURL}, login, envURL, "",
-		},
-		"address file, key argument": {"", argumentKey, map[string]string{EnvAPIKey: envKey}, login, fileURL, "gpr_ARGU"},
-		"file alone":                 {"", "", nil, login, fileURL, "gpr_FILE"},
-		"address file, no key":       {"", "", nil, &credentials.File{Current: fileURL}, fileURL, ""},
-
-		"white space, arguments": {" " + argURL + "\n", argumentKey + "\r\n", nil, nil, argURL, "gpr_ARGU"},
-		"white space, environment": {
-			"", "", map[string]string{EnvBaseURL: envURL + "\n", EnvAPIKey: envKey + "\n", envLanguage: "ru\n"}, login,
-			envURL, "gpr_ENVI",
-		},
-		"white space, file":           {"", "", nil, padded, fileURL, "gpr_FILE"},
-		"white space only, arguments": {" ", "\n", env, login, envURL, "gpr_ENVI"},
-		"white space only, environment": {
-			"", "", map[string]string{EnvBaseURL: " ", EnvAPIKey: "\n", envLanguage: "\t"}, login, fileURL, "gpr_FILE",
-		},
+		"arguments before environment":       {argURL, argumentKey, envURL, envKey, true, argURL, "gpr_ARGU"},
+		"address argument, key environment":  {argURL, "", envURL, envKey, true, argURL, "gpr_ENVI"},
+		"address argument, key file":         {fileURL, "", "", "", true, fileURL, "gpr_FILE"},
+		"address argument, other in file":    {argURL, "", "", "", true, argURL, ""},
+		"address argument, no key":           {argURL, "", "", "", false, argURL, ""},
+		"address environment, key argument":  {"", argumentKey, envURL, envKey, true, envURL, "gpr_ARGU"},
+		"environment before file":            {"", "", envURL, envKey, true, envURL, "gpr_ENVI"},
+		"address environment, key file":      {"", "", fileURL, "", true, fileURL, "gpr_FILE"},
+		"address environment, other in file": {"", "", envURL, "", true, envURL, ""},
+		"address file, key argument":         {"", argumentKey, "", envKey, true, fileURL, "gpr_ARGU"},
+		"file alone":                         {"", "", "", "", true, fileURL, "gpr_FILE"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			setHome(t, test.file, 0o600)
-			for name, value := range test.env {
-				t.Setenv(name, value)
-			}
-			meta, diags := configure(model{BaseURL: stringOrNull(test.baseURL), APIKey: stringOrNull(test.apiKey)})
-			if diags.HasError() {
-				t.Fatal(diags)
-			}
-			if got := meta.Client.BaseURL(); got != test.wantURL {
-				t.Errorf("base URL %s, want %s", got, test.wantURL)
-			}
-			if meta.KeyStart != test.wantKey || meta.Client.Authenticated() != (test.wantKey != "") {
-				t.Errorf("key starts %q (authenticated %t), want %q", meta.KeyStart, meta.Client.Authenticated(), test.wantKey)
-			}
-		})
+		for _, space := range []string{"", " \r\n"} {
+			t.Run(fmt.Sprintf("%s, space %q", name, space), func(t *testing.T) {
+				setHome(t, nil, 0)
+				if test.file {
+					setHome(t, login(space), 0o600)
+				}
+				t.Setenv(EnvBaseURL, test.envBaseURL+space)
+				t.Setenv(EnvAPIKey, test.envAPIKey+space)
+				t.Setenv(envLanguage, space)
+				meta, diags := configure(model{
+					BaseURL: types.StringValue(space + test.baseURL + space), APIKey: types.StringValue(test.apiKey + space),
+				})
+				if diags.HasError() {
+					t.Fatal(diags)
+				}
+				if got := meta.Client.BaseURL(); got != test.wantURL {
+					t.Errorf("base URL %s, want %s", got, test.wantURL)
+				}
+				if meta.KeyStart != test.wantKey || meta.Client.Authenticated() != (test.wantKey != "") {
+					t.Errorf("the key starts with %q, want %q", meta.KeyStart, test.wantKey)
+				}
+			})
+		}
 	}
 }
 
@@ -128,7 +118,7 @@ func TestConfigure_Errors(t *testing.T) {
 		want   []string
 	}{
 		"no address": {want: []string{"base_url", EnvBaseURL, "credentials.json"}},
-		"key from the environment for the file's address": {env: map[string]string{EnvAPIKey: envKey}, file: login,
+		"key from the environment for the file's address": {env: map[string]string{EnvAPIKey: envKey}, file: login(""),
 			mode: 0o600,
 			want: []string{EnvAPIKey, "credentials file", "Set " + EnvBaseURL, "unset " + EnvAPIKey}},
 		"key from the environment and no address": {env: map[string]string{EnvAPIKey: envKey},
@@ -144,7 +134,7 @@ func TestConfigure_Errors(t *testing.T) {
 			want: []string{"The value of base_url comes from the credentials file /", "credentials.json: "}},
 		"unknown language": {config: withKey(fileURL), env: map[string]string{envLanguage: "fr"},
 			want: []string{envLanguage, "fr"}},
-		"credentials file readable by others": {file: login, mode: 0o644, want: []string{"chmod 600"}},
+		"credentials file readable by others": {file: login(""), mode: 0o644, want: []string{"chmod 600"}},
 		"key with invalid characters": {config: model{BaseURL: types.StringValue(fileURL),
 			APIKey: types.StringValue("canary\r\nHost: x")},
 			want: []string{"The value of api_key comes from the provider argument api_key: "}},
@@ -178,7 +168,7 @@ func TestConfigure_Errors(t *testing.T) {
 
 // Values that are unknown at plan do not fail the plan.
 func TestConfigure_UnknownValues(t *testing.T) {
-	setHome(t, login, 0o600)
+	setHome(t, login(""), 0o600)
 	meta, diags := configure(model{BaseURL: types.StringValue(fileURL), APIKey: types.StringUnknown()})
 	if diags.HasError() || meta.Client == nil || meta.Client.Authenticated() || meta.Ready() {
 		t.Errorf("unknown key: %+v, %v; want a client for public requests only", meta, diags)
@@ -198,13 +188,6 @@ func configure(config model) (*tfkit.Meta, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	meta := (&gpurentProvider{version: "test", process: new(process)}).newMeta(config, &diags)
 	return meta, diags
-}
-
-func stringOrNull(value string) types.String {
-	if value == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(value)
 }
 
 // The other arguments reach the client: its messages are in the language, and a request ends after request_timeout and

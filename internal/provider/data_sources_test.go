@@ -58,11 +58,10 @@ func TestDataSources_EndlessLists(t *testing.T) {
 
 // Entries that cannot be read are named beside an object that is not found, because it may be one of them.
 func TestDataSources_UnreadableEntries(t *testing.T) {
-	proxy := new(simtest.Proxy)
-	env := acctest.Start(t, proxy.Option())
-	proxy.Set(simtest.AnyRequest.Do(simtest.Respond(http.StatusOK,
+	env := acctest.Start(t)
+	env.Proxy.Set(simtest.AnyRequest.Do(simtest.Respond(http.StatusOK,
 		`{"data":[{"id":"one","slug":"one","name":"one"},{"id":"two","slug":"two","name":5}],"next_cursor":null}`)))
-	defer proxy.Set()
+	defer env.Proxy.Set()
 	const skipped, missing = "They were left out", "lists all of them"
 	for name, test := range map[string]struct {
 		dataSource, argument, value string

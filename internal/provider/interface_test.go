@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,70 +13,23 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpurent/terraform-provider-gpurent/internal/cli"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 )
-
-// apiObject returns the schema of the API that a data source returns with every field, and the attribute that lists it.
-func apiObject(dataSource string) (schema, attribute string) {
-	noun := strings.TrimPrefix(dataSource, "gpurent_")
-	path := map[string]string{"account": "/me", "instance_logs": "/instances/{id}/logs"}[noun]
-	if path == "" {
-		path = "/" + strings.ReplaceAll(noun, "_", "-")
-	}
-	for _, op := range apidoc.Operations {
-		if item, isPage := strings.CutSuffix(op.Response, "Page"); op.Method == "GET" && op.Path == path && isPage {
-			return item, noun
-		} else if op.Method == "GET" && (op.Path == path || op.Path == path+"s") {
-			return item, ""
-		}
-	}
-	return "", ""
-}
-
-// names are the paths of attributes, such as "ssh.host". Those of a document can also be mentions of values and of
-// nested attributes without their parent.
-type names map[string]bool
-
-func (n names) add(parent string, children ...string) {
-	for _, child := range children {
-		n[strings.TrimPrefix(parent+"."+child, ".")] = true
-	}
-}
-
-// under returns the names of the attributes in an attribute.
-func (n names) under(parent string) (children []string) {
-	for name := range n {
-		if child, ok := strings.CutPrefix(name, parent+"."); ok {
-			children = append(children, child)
-		}
-	}
-	return children
-}
 
 var (
 	identifier = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
 	code       = regexp.MustCompile("`[^`]*`")
-	remark     = regexp.MustCompile("\\([^()`]*\\)")
-	// object matches an attribute with its nested ones: gpu{slug,name}, `urls[{label}]`, `ready_when` {`log_pattern`},
-	// `timeouts = {create}`, `instances` (map by slot, flat objects: `id`, `status`).
-	object = regexp.MustCompile("(\\w+)`?(?: =)? ?(?:\\[?\\{([^{}]*)\\}\\]?|\\(map by slot, flat objects: ([^()]*)\\))`?")
+	typeName   = regexp.MustCompile("`gpurent_\\w+`")
+	// validValues matches the part of a description with values of an argument.
+	validValues = regexp.MustCompile("(?:Valid values:|Defaults to) [^.]*")
 )
 
-// namesIn returns the names in a part of the document.
-func namesIn(text string) names {
-	found := names{}
-	text = object.ReplaceAllStringFunc(remark.ReplaceAllString(text, ""), func(matched string) string {
-		match := object.FindStringSubmatch(matched)
-		found.add(match[1], identifier.FindAllString(match[2]+match[3], -1)...)
-		return match[1] + "`"
-	})
+// namesIn returns the names in the code of a text.
+func namesIn(text string) (names []string) {
 	for _, each := range code.FindAllString(text, -1) {
-		if !strings.Contains(each, "gpurent_") {
-			found.add("", identifier.FindAllString(each, -1)...)
-		}
+		names = append(names, identifier.FindAllString(each, -1)...)
 	}
-	return found
+	return names
 }
 
 // interfaceDocument is INTERFACE.md.
@@ -108,224 +60,108 @@ func (d interfaceDocument) all(pattern string) [][]string {
 // part returns the first group of a pattern.
 func (d interfaceDocument) part(pattern string) string { d.Helper(); return d.all(pattern)[0][1] }
 
-// resources returns the names of the resources.
-func (d interfaceDocument) resources() map[string]names {
-	found := map[string]names{}
-	for _, paragraph := range d.all("^`(gpurent_\\w+)` — (.*?)\n\n") {
-		found[paragraph[1]] = namesIn(paragraph[2])
-	}
-	instance, fleet := found["gpurent_instance"], found["gpurent_fleet"]
-	maps.Copy(instance, namesIn(d.part("^### Capacity.*?\n(.*?) · in `offer_query`")))
-	maps.Copy(instance, namesIn(d.part("· in `offer_query` and [^·]* ·\n(.*?)\nData sources ")))
-	for _, shared := range []string{"ready_when", "timeouts"} {
-		fleet.add(shared, instance.under(shared)...)
-	}
-	filters := namesIn(d.part("^`gpurent_offers`: (.*?) →"))
-	maps.Copy(filters, d.moreFilters())
-	for _, own := range []string{"type", "max_price_kop_h", "max_results"} {
-		delete(filters, own)
-	}
-	instance.add("offer_query", slices.Collect(maps.Keys(filters))...)
-	instance.add("fallback_queries", slices.Collect(maps.Keys(filters))...)
-	fleet.add("offer_queries", slices.Collect(maps.Keys(filters))...)
-	return found
-}
-
-// moreFilters are filters of offers that have another chapter.
-func (d interfaceDocument) moreFilters() names {
-	return namesIn(d.part("in `offer_query` and `gpurent_offers`: ([^·]*) ·"))
-}
-
-// dataSources returns the names of the data sources.
-func (d interfaceDocument) dataSources() map[string]names {
-	found := map[string]names{}
-	text := d.part("^## Data sources\n\n(.*?)\n\n") + ", " + d.part("\nData sources (.*?)\n\n")
-	starts := regexp.MustCompile("`(gpurent_\\w+)`").FindAllStringSubmatchIndex(text, -1)
-	for i, at := range starts {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		found[text[at[2]:at[3]]] = namesIn(text[at[1]:end])
-	}
-	maps.Copy(found["gpurent_offers"], d.moreFilters())
-	for kind := range found {
-		schema, attribute := apiObject(kind)
-		if schema == "" {
-			d.Fatalf("no request of the API returns %s", kind)
-		}
-		found[kind].add(attribute, apiFields(apidoc.Fields(schema))...)
-	}
-	return found
-}
-
-// apiFields returns the paths of fields of the API.
-func apiFields(fields []apidoc.Field) (paths []string) {
-	for _, field := range fields {
-		paths = append(paths, field.Name)
-		children := field.Fields
-		if table := strings.TrimPrefix(field.Type, "array of "); slices.Contains(apidoc.Tables(), table) {
-			children = apidoc.Fields(table)
-		}
-		for _, child := range apiFields(children) {
-			paths = append(paths, field.Name+"."+child)
-		}
-	}
-	return paths
-}
-
-// schemaNames returns the paths of the attributes of a type, and the values that their descriptions name.
-func schemaNames(t *testing.T, block *tfprotov6.SchemaBlock) (paths, values names) {
-	t.Helper()
-	if len(block.BlockTypes) > 0 {
-		t.Errorf("the test does not read nested blocks")
-	}
-	paths, values = names{}, names{}
-	constraint := regexp.MustCompile("(?:Valid values:|Defaults to) ([^.]*)")
-	var add func(parent string, attributes []*tfprotov6.SchemaAttribute)
-	add = func(parent string, attributes []*tfprotov6.SchemaAttribute) {
-		for _, a := range attributes {
-			paths.add(parent, a.Name)
-			path := strings.TrimPrefix(parent+"."+a.Name, ".")
-			for _, list := range constraint.FindAllString(a.Description, -1) {
-				maps.Copy(values, namesIn(list))
-			}
-			if a.NestedType != nil {
-				add(path, a.NestedType.Attributes)
-			} else if of, ok := a.Type.(tftypes.Map); ok && of.ElementType.Is(tftypes.Object{}) {
-				paths.add(path, slices.Collect(maps.Keys(of.ElementType.(tftypes.Object).AttributeTypes))...)
-			}
-		}
-	}
-	add("", block.Attributes)
-	return paths, values
-}
-
-// compare compares the document with the schema, in both directions. The schema may have the optional names.
-func (d interfaceDocument) compare(kind string, documented names, block *tfprotov6.SchemaBlock, optional ...string) {
-	d.Helper()
-	paths, values := schemaNames(d.T, block)
-	anywhere := names{}
-	for path := range paths {
-		anywhere.add("", path[strings.LastIndex(path, ".")+1:])
-		if !documented[path] && !slices.Contains(optional, path) {
-			d.Errorf("%s has %s, which INTERFACE.md does not have", kind, path)
-		}
-	}
-	for name := range documented {
-		mentioned := !strings.Contains(name, ".") && (anywhere[name] || values[name])
-		if !paths[name] && !mentioned {
-			d.Errorf("%s lacks %s, which INTERFACE.md has", kind, name)
-		}
-	}
-}
-
-// types compares the names of types of one kind, and then each type.
-func (d interfaceDocument) types(kind string, documented map[string]names, schemas map[string]*tfprotov6.Schema) {
+// types checks that the document has exactly these types of a kind, each with the text about it.
+func (d interfaceDocument) types(kind string, documented map[string]string, schemas map[string]*tfprotov6.Schema) {
 	d.Helper()
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(schemas))); diff != "" {
 		d.Errorf("%ss (-INTERFACE.md +schema):\n%s", kind, diff)
 	}
 	for name, schema := range schemas {
-		if documented[name] != nil {
-			d.compare(kind+" "+name, documented[name], schema.Block)
+		d.compare(kind+" "+name, namesIn(documented[name]), schema.Block.Attributes)
+	}
+}
+
+// compare checks that a type has the documented names, as attributes or values. Each attribute must be somewhere in the
+// document, or be a field of the API.
+func (d interfaceDocument) compare(kind string, documented []string, attributes []*tfprotov6.SchemaAttribute) {
+	d.Helper()
+	names, values := schemaNames(attributes)
+	for _, name := range documented {
+		if !slices.Contains(names, name) && !slices.Contains(values, name) {
+			d.Errorf("%s lacks %s, which INTERFACE.md has", kind, name)
+		}
+	}
+	everywhere := append(identifier.FindAllString(d.text, -1), apiFields...)
+	everywhere = append(everywhere, "exclude_fleets") // the document names no arguments of list resources
+	for _, name := range names {
+		if !slices.Contains(everywhere, name) {
+			d.Errorf("%s has %s, which INTERFACE.md does not have", kind, name)
 		}
 	}
 }
 
-// INTERFACE.md and the schema agree, in both directions.
-func TestInterface_Schema(t *testing.T) {
-	d, all := readInterface(t), schemas(t)
-	d.types("resource", d.resources(), all.ResourceSchemas)
-	d.types("data source", d.dataSources(), all.DataSourceSchemas)
-	configuration := names{}
-	for _, line := range d.all(`^(  |    )(\w+) *= `) {
-		if line[1] == "    " {
-			configuration.add("spending", line[2])
-		} else {
-			configuration.add("", line[2])
+// apiFields are the names of all fields of the API.
+var apiFields = func() (names []string) {
+	for _, table := range apidoc.Tables() {
+		for _, field := range apidoc.Fields(table) {
+			names = append(names, field.Name)
+			for _, nested := range field.Fields {
+				names = append(names, nested.Name)
+			}
 		}
 	}
-	d.compare("provider", configuration, all.Provider.Block)
-	for _, ephemeral := range d.all("^Ephemeral `(gpurent_\\w+)` (\\(.*?\\)):") {
-		d.compare("ephemeral resource "+ephemeral[1], namesIn(ephemeral[2]), all.EphemeralResourceSchemas[ephemeral[1]].Block,
-			apiFields(apidoc.Fields("ApiKey"))...) // which the document abbreviates
+	return names
+}()
+
+// schemaNames returns the names of attributes and of those in them, and the values in their descriptions.
+func schemaNames(attributes []*tfprotov6.SchemaAttribute) (names, values []string) {
+	for _, a := range attributes {
+		names = append(names, a.Name)
+		for _, list := range validValues.FindAllString(a.Description, -1) {
+			values = append(values, namesIn(list)...)
+		}
+		if a.NestedType != nil {
+			nested, more := schemaNames(a.NestedType.Attributes)
+			names, values = append(names, nested...), append(values, more...)
+		} else if of, ok := a.Type.(tftypes.Map); ok && of.ElementType.Is(tftypes.Object{}) {
+			names = slices.AppendSeq(names, maps.Keys(of.ElementType.(tftypes.Object).AttributeTypes))
+		}
 	}
-	lists := map[string]names{}
+	return names, values
+}
+
+// The types have the names of INTERFACE.md, and no others.
+func TestInterface_Schema(t *testing.T) {
+	d, all := readInterface(t), schemas(t)
+	var arguments []string
+	for _, line := range d.all(`^ +(\w+) *= `) {
+		arguments = append(arguments, line[1])
+	}
+	d.compare("provider", arguments, all.Provider.Block.Attributes)
+
+	resources := map[string]string{}
+	for _, paragraph := range d.all("^`(gpurent_\\w+)` — (.*?)\n\n") {
+		resources[paragraph[1]] = typeName.ReplaceAllString(paragraph[2], "")
+	}
+	resources["gpurent_instance"] += d.part("^### Capacity.*?\n(.*?)\nData sources ")
+	resources["gpurent_instance"] = strings.ReplaceAll(resources["gpurent_instance"], "`gpurent_offers`", "")
+	d.types("resource", resources, all.ResourceSchemas)
+
+	dataSources := map[string]string{}
+	text := d.part("^## Data sources\n\n(.*?)\n\n") + d.part("\nData sources (.*?)\n\n")
+	names := typeName.FindAllString(text, -1)
+	for i, about := range typeName.Split(text, -1)[1:] {
+		dataSources[strings.Trim(names[i], "`")] = about
+	}
+	d.types("data source", dataSources, all.DataSourceSchemas)
+
+	ephemeral := d.all("^Ephemeral `(gpurent_\\w+)` (\\(.*?\\)):")[0]
+	d.types("ephemeral resource", map[string]string{ephemeral[1]: ephemeral[2]}, all.EphemeralResourceSchemas)
+	lists := map[string]string{}
 	for _, plural := range regexp.MustCompile(", | and ").Split(d.part(`list resources for (.*?) \(`), -1) {
-		noun := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(plural), "s"), " ", "_")
-		lists["gpurent_"+noun] = names{}
+		lists["gpurent_"+strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(plural), "s"), " ", "_")] = ""
 	}
-	lists["gpurent_instance"].add("", "exclude_fleets") // the document names no arguments of list resources
 	d.types("list resource", lists, all.ListResourceSchemas)
-	actions := map[string]*tfprotov6.Schema{}
+	documented, actions := map[string]string{}, map[string]*tfprotov6.Schema{}
 	for name, action := range all.ActionSchemas {
 		actions[name] = action.Schema
 	}
-	documented := map[string]names{}
-	list, arguments, _ := strings.Cut(d.part("; actions (.*?)\n"), " (")
+	list, about, _ := strings.Cut(d.part("; actions (.*?)\n"), " (")
 	for _, suffix := range regexp.MustCompile("`(?:gpurent_instance)?(_\\w+)`").FindAllStringSubmatch(list, -1) {
-		documented["gpurent_instance"+suffix[1]] = namesIn(arguments)
+		documented["gpurent_instance"+suffix[1]] = about
 	}
 	d.types("action", documented, actions)
-}
-
-func TestInterface_Functions(t *testing.T) {
-	want, got := map[string]string{}, map[string]string{}
-	for _, call := range regexp.MustCompile("`(\\w+)\\(([^)]*)\\)`").FindAllStringSubmatch(
-		readInterface(t).part("^Functions: (.*?)\nResource identity"), -1) {
-		want[call[1]] = call[2]
-	}
-	for name, function := range schemas(t).Functions {
-		var parameters []string
-		for _, parameter := range function.Parameters {
-			parameters = append(parameters, parameter.Name)
-		}
-		got[name] = strings.Join(parameters, ", ")
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("functions and their parameters (-INTERFACE.md +schema):\n%s", diff)
-	}
-}
-
-// helpOf returns the help of a command, or of the program.
-func helpOf(t *testing.T, command ...string) string {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := cli.Main(append(command, "--help"), &stdout, &stderr); code != 0 {
-		t.Fatalf("%s: exit %d: %s", command, code, &stderr)
-	}
-	return stdout.String()
-}
-
-// The commands and their flags are those of INTERFACE.md, which gives no signature of logout.
-func TestInterface_Commands(t *testing.T) {
-	d := readInterface(t)
-	flag := regexp.MustCompile(`--([a-z-]+)`)
-	commands := []string{"logout"}
-	for _, each := range d.all("^- `(\\w+)([^`]*)`") {
-		commands = append(commands, each[1])
-		var want, got []string
-		for _, match := range flag.FindAllStringSubmatch(each[2], -1) {
-			want = append(want, match[1])
-		}
-		for _, match := range regexp.MustCompile(`(?m)^  --([a-z-]+)`).FindAllStringSubmatch(helpOf(t, each[1]), -1) {
-			if match[1] != "help" {
-				got = append(got, match[1])
-			}
-		}
-		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("flags of %s (-INTERFACE.md +binary):\n%s", each[1], diff)
-		}
-	}
-	_, list, _ := strings.Cut(helpOf(t), "Commands:\n")
-	var got []string
-	for _, match := range regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(list, -1) {
-		got = append(got, match[1])
-	}
-	slices.Sort(commands)
-	if diff := cmp.Diff(commands, got); diff != "" {
-		t.Errorf("commands (-INTERFACE.md +binary):\n%s", diff)
+	for name := range all.Functions {
+		d.part("`" + name + `(\()`)
 	}
 }

@@ -23,14 +23,6 @@ resource "gpurent_instance" "worker" {
   offer_query = {}
 }
 
-resource "gpurent_fleet" "train" {
-  name          = "train"
-  size          = 2
-  template      = "pytorch"
-  disk_gb       = 60
-  offer_queries = [{}]
-}
-
 data "gpurent_instance" "other" {
   id = gpurent_instance.worker[0].id
 }
@@ -38,7 +30,7 @@ data "gpurent_instance" "other" {
 data "gpurent_balance" "now" {}
 
 output "ssh_config" {
-  value = join("", [for worker in gpurent_instance.worker : provider::gpurent::ssh_config(worker.name, worker.ssh)])
+  value = join("", [for w in gpurent_instance.worker : provider::gpurent::ssh_config(w.name, w.ssh)])
 }
 
 output "other_ssh_config" {
@@ -59,10 +51,6 @@ output "fingerprint" {
 const mockedRuns = `
 mock_provider "gpurent" {}
 
-run "plan" {
-  command = plan
-}
-
 run "apply" {
   assert {
     condition     = length(regexall("# worker-", output.ssh_config)) == 2 && startswith(output.other_ssh_config, "#")
@@ -74,7 +62,6 @@ run "apply" {
 // A configuration that uses the functions passes a test with a plain mock_provider, which returns random texts, the
 // number 0 and false.
 func TestAccFunctions_plainMock(t *testing.T) {
-	acctest.Needs(t, "1.8.0", "1.9.0")
 	t.Parallel()
 	w := acctest.Start(t).Workspace(mockedConfig)
 	w.Write("mock.tftest.hcl", mockedRuns)

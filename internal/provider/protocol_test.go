@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 
@@ -89,6 +90,21 @@ var collections = func() map[string]string {
 	}
 	return paths
 }()
+
+// rented are the resources with servers.
+var rented = []string{"gpurent_instance", "gpurent_fleet"}
+
+// forEach runs a test for each of the resources in parallel, with a simulator.
+func forEach(t *testing.T, kinds iter.Seq[string], test func(t *testing.T, env *acctest.Env, kind string)) {
+	t.Helper()
+	t.Parallel()
+	for kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, acctest.Start(t), kind)
+		})
+	}
+}
 
 var texts = acctest.Texts
 

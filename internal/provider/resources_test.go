@@ -24,133 +24,117 @@ import (
 // because it is so young that the API may not find it yet. In its own account, it leaves the state with a warning, also
 // at another address at which it was found before.
 func TestOrigin_ObjectsOfAnotherAccountStay(t *testing.T) {
-	t.Parallel()
-	for kind := range samples {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			proxy := new(simtest.Proxy)
-			env := acctest.Start(t, proxy.Option())
-			env.Advance(100 * 24 * time.Hour)
-			created := run(t, env).createSample(kind)
-			otherKey := env.Arguments()
-			otherKey["api_key"] = env.Secret(`{"name":"other","scopes":["user:read","instances:read"]}`)
-			stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
-				t.Helper()
-				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
-					t.Errorf("%s: in the state: %t: %s", what, !after.State.IsNull(), text)
-				}
+	forEach(t, maps.Keys(samples), func(t *testing.T, env *acctest.Env, kind string) {
+		env.Advance(100 * 24 * time.Hour)
+		created := run(t, env).createSample(kind)
+		otherKey := env.Arguments()
+		otherKey["api_key"] = env.Secret(`{"name":"other","scopes":["user:read","instances:read"]}`)
+		stays := func(what, want string, after acctest.Object, diags []*tfprotov6.Diagnostic) {
+			t.Helper()
+			if text := texts(diags); after.State.IsNull() || !strings.Contains(text, want) || want == "" && text != "" {
+				t.Errorf("%s: in the state: %t: %s", what, !after.State.IsNull(), text)
 			}
-			if kind != "gpurent_instance" && kind != "gpurent_fleet" {
-				proxy.Set(emptyAccount("usr_same")...)
-				after, diags := run(t, env).Refresh(created)
-				stays("the refresh of a new object", "", after, diags)
-			}
-			env.Advance(10 * time.Minute)
+		}
+		if kind != "gpurent_instance" && kind != "gpurent_fleet" {
+			env.Proxy.Set(emptyAccount("usr_same")...)
+			after, diags := run(t, env).Refresh(created)
+			stays("the refresh of a new object", "", after, diags)
+		}
+		env.Advance(10 * time.Minute)
 
-			proxy.Set(emptyAccount("usr_other")...)
-			p := configured(t, otherKey)
-			after, diags := p.Refresh(created)
-			stays("the refresh", "to the account usr_other", after, diags)
-			after, diags = p.Destroy(created)
-			stays("the destruction", "to the account usr_other", after, diags)
-			// Terraform stores an object without its private state if the provider was killed during an update.
-			lost := created
-			lost.Private = nil
-			after, diags = p.Refresh(lost)
-			stays("the refresh without private state", "in this account", after, diags)
-			proxy.Set(emptyAccount("unreadable")...)
-			after, diags = configured(t, otherKey).Refresh(created)
-			stays("the refresh in an unreadable account", "belongs to this account", after, diags)
+		env.Proxy.Set(emptyAccount("usr_other")...)
+		p := configured(t, otherKey)
+		after, diags := p.Refresh(created)
+		stays("the refresh", "to the account usr_other", after, diags)
+		after, diags = p.Destroy(created)
+		stays("the destruction", "to the account usr_other", after, diags)
+		// Terraform stores an object without its private state if the provider was killed during an update.
+		lost := created
+		lost.Private = nil
+		after, diags = p.Refresh(lost)
+		stays("the refresh without private state", "in this account", after, diags)
+		env.Proxy.Set(emptyAccount("unreadable")...)
+		after, diags = configured(t, otherKey).Refresh(created)
+		stays("the refresh in an unreadable account", "belongs to this account", after, diags)
 
-			proxy.Set()
-			env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
-			found, _ := run(t, env).Refresh(created)
-			proxy.Set(emptyAccount("usr_same")...)
-			if kind == "gpurent_fleet" {
-				return // a fleet stays in the state with lost members
-			}
-			otherKey["base_url"] = env.BaseURL
-			after, diags = configured(t, otherKey).Refresh(found)
-			want := created.Text("id") + ". It leaves the state"
-			if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
-				t.Errorf("the refresh in its own account: %s", text)
-			}
-		})
-	}
+		env.Proxy.Set()
+		env.BaseURL = strings.Replace(env.BaseURL, "127.0.0.1", "localhost", 1)
+		found, _ := run(t, env).Refresh(created)
+		env.Proxy.Set(emptyAccount("usr_same")...)
+		if kind == "gpurent_fleet" {
+			return // a fleet stays in the state with lost members
+		}
+		otherKey["base_url"] = env.BaseURL
+		after, diags = configured(t, otherKey).Refresh(found)
+		want := created.Text("id") + ". It leaves the state"
+		if text := texts(diags); !after.State.IsNull() || !strings.Contains(text, want) {
+			t.Errorf("the refresh in its own account: %s", text)
+		}
+	})
 }
 
 // Terraform passes no private state to the deletion of a tainted object. If it fails, and the API has found the object,
 // the account is stored, so that the next deletion needs no help. Without that proof, nothing is stored.
 func TestDelete_FailsForATaintedObject(t *testing.T) {
-	t.Parallel()
-	for kind := range samples {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			proxy := new(simtest.Proxy)
-			env := acctest.Start(t, proxy.Option())
-			tainted := run(t, env).createSample(kind)
-			tainted.Private = nil
-			env.Advance(time.Hour)
-			failsAfter := func(what string, response simtest.Interceptor, others ...simtest.Rule) acctest.Object {
-				t.Helper()
-				p := run(t, env)
-				deletes := simtest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
-					response(w, r, api)
-					_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
-				})
-				proxy.Set(append([]simtest.Rule{deletes}, others...)...)
-				after, diags := p.Destroy(tainted)
-				if after.State.IsNull() || len(diags) == 0 {
-					t.Errorf("%s: in the state: %t, %s", what, !after.State.IsNull(), texts(diags))
-				}
-				proxy.Set(emptyAccount("usr_same")...)
-				return after
+	forEach(t, maps.Keys(samples), func(t *testing.T, env *acctest.Env, kind string) {
+		tainted := run(t, env).createSample(kind)
+		tainted.Private = nil
+		env.Advance(time.Hour)
+		failsAfter := func(what string, response simtest.Interceptor, others ...simtest.Rule) acctest.Object {
+			t.Helper()
+			p := run(t, env)
+			deletes := simtest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+				response(w, r, api)
+				_, _ = p.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}) //nolint:errcheck // it has none
+			})
+			env.Proxy.Set(append([]simtest.Rule{deletes}, others...)...)
+			after, diags := p.Destroy(tainted)
+			if after.State.IsNull() || len(diags) == 0 {
+				t.Errorf("%s: in the state: %t, %s", what, !after.State.IsNull(), texts(diags))
 			}
-			if kind != "gpurent_fleet" { // it reads its members first
-				refuse := simtest.Refuse(403, "forbidden")
-				after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
-				after, diags := run(t, env).Destroy(after)
-				if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
-					t.Errorf("the deletion of an object that was never found: %s", text)
-				}
-			}
-			response := simtest.Pass // accepted: it is being destroyed
-			if collections[kind] != "" {
-				response = simtest.Refuse(409, "conflict")
-			}
-			after := failsAfter("a deletion that the API has accepted or refused", response)
+			env.Proxy.Set(emptyAccount("usr_same")...)
+			return after
+		}
+		if kind != "gpurent_fleet" { // it reads its members first
+			refuse := simtest.Refuse(403, "forbidden")
+			after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
 			after, diags := run(t, env).Destroy(after)
-			if text := texts(diags); !after.State.IsNull() || text != "" {
-				t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
+			if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
+				t.Errorf("the deletion of an object that was never found: %s", text)
 			}
-		})
-	}
+		}
+		response := simtest.Pass // accepted: it is being destroyed
+		if collections[kind] != "" {
+			response = simtest.Refuse(409, "conflict")
+		}
+		after := failsAfter("a deletion that the API has accepted or refused", response)
+		after, diags := run(t, env).Destroy(after)
+		if text := texts(diags); !after.State.IsNull() || text != "" {
+			t.Errorf("the next deletion: in the state: %t, %s", !after.State.IsNull(), text)
+		}
+	})
 }
 
 // A process that has created or read an instance destroys it, too, if Terraform passes no private state, as for the
 // replacement of a tainted one.
 func TestDelete_TaintedObjectOfThisProcess(t *testing.T) {
-	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
+	forEach(t, slices.Values(rented), func(t *testing.T, env *acctest.Env, kind string) {
 		for _, refreshed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, refreshed %t", kind, refreshed), func(t *testing.T) {
-				t.Parallel()
-				env := acctest.Start(t)
-				p := run(t, env)
-				tainted := p.createSample(kind)
-				if refreshed {
-					p = run(t, env)
-					tainted, _ = p.Refresh(tainted)
-				}
-				tainted.Private = nil
-				if after, diags := p.Destroy(tainted); !after.State.IsNull() {
-					t.Error(texts(diags))
-				}
-				if err := env.NothingLeft("instances"); err != nil {
-					t.Error(err)
-				}
-			})
+			p := run(t, env)
+			tainted := p.createSample(kind)
+			if refreshed {
+				p = run(t, env)
+				tainted, _ = p.Refresh(tainted)
+			}
+			tainted.Private = nil
+			if after, diags := p.Destroy(tainted); !after.State.IsNull() {
+				t.Errorf("refreshed %t: %s", refreshed, texts(diags))
+			}
+			if err := env.NothingLeft("instances"); err != nil {
+				t.Error(err)
+			}
 		}
-	}
+	})
 }
 
 // emptyAccount serves an account without objects. "usr_same" is the id of the account that created the object.
@@ -172,82 +156,71 @@ func emptyAccount(id string) []simtest.Rule {
 // After a lost response to its creation, the provider neither takes nor deletes an object, because another run may have
 // created it. The error asks the user to check what exists.
 func TestCollections_LostResponse(t *testing.T) {
-	for kind, list := range collections {
-		t.Run(kind, func(t *testing.T) {
-			env := acctest.Start(t)
-			run(t, env).createSample(kind)
-			before := listed(env, list)
-			env.LoseResponse(list)
-			created, diags := run(t, env).Create(kind, samples[kind])
-			text := texts(diags)
-			if !created.State.IsNull() || listed(env, list) != before+1 {
-				t.Errorf("%d objects, before %d: %s", listed(env, list), before, text)
+	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
+		list := collections[kind]
+		run(t, env).createSample(kind)
+		before := listed(env, list)
+		env.Proxy.Set(simtest.Request("POST", list).Once().Do(simtest.LoseResponse))
+		created, diags := run(t, env).Create(kind, samples[kind])
+		text := texts(diags)
+		if !created.State.IsNull() || listed(env, list) != before+1 {
+			t.Errorf("%d objects, before %d: %s", listed(env, list), before, text)
+		}
+		for _, want := range []string{"may or may not have been carried out", "data source gpurent_", "import it"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q: %s", want, text)
 			}
-			for _, want := range []string{"may or may not have been carried out", "data source gpurent_", "import it"} {
-				if !strings.Contains(text, want) {
-					t.Errorf("no %q: %s", want, text)
-				}
+		}
+		run(t, env).createSample(kind)
+		acctest.List(env, strings.TrimPrefix(list, "/"), func(created struct{ ID, Name string }) {
+			if kind == "gpurent_api_key" && created.Name == samples[kind]["name"] {
+				env.Delete("api-keys/" + created.ID)
 			}
-			run(t, env).createSample(kind)
-			acctest.List(env, strings.TrimPrefix(list, "/"), func(created struct{ ID, Name string }) {
-				if kind == "gpurent_api_key" && created.Name == samples[kind]["name"] {
-					env.Delete("api-keys/" + created.ID)
-				}
-			})
 		})
-	}
+	})
 }
 
 // A response of which only the id can be read proves that the object exists: it is saved. A key without its secret is
 // revoked, because nobody can use it.
 func TestCollections_UnreadableResponse(t *testing.T) {
-	for kind, list := range collections {
-		t.Run(kind, func(t *testing.T) {
-			breaks := simtest.Rewrite(func(body map[string]any) {
-				for _, field := range []string{"name", "secret"} {
-					body[field] = []any{}
-				}
-			})
-			env := acctest.Start(t, acctest.Intercept(simtest.Request("POST", list).Do(breaks)))
-			before := listed(env, list)
-			created, diags := run(t, env).Create(kind, samples[kind])
-			saved, want := !created.State.IsNull(), kind != "gpurent_api_key"
-			if kept := listed(env, list) == before+1; saved != want || kept != want {
-				t.Errorf("saved %t, exists %t, want %t: %s", saved, kept, want, texts(diags))
+	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
+		list := collections[kind]
+		breaks := simtest.Rewrite(func(body map[string]any) {
+			for _, field := range []string{"name", "secret"} {
+				body[field] = []any{}
 			}
 		})
-	}
+		env.Proxy.Set(simtest.Request("POST", list).Do(breaks))
+		before := listed(env, list)
+		created, diags := run(t, env).Create(kind, samples[kind])
+		saved, want := !created.State.IsNull(), kind != "gpurent_api_key"
+		if kept := listed(env, list) == before+1; saved != want || kept != want {
+			t.Errorf("saved %t, exists %t, want %t: %s", saved, kept, want, texts(diags))
+		}
+	})
 }
 
 // The refresh of an object and all data sources of its kind share one list, which contains an object of the same
 // process.
 func TestCollections_ListedOnce(t *testing.T) {
-	for kind := range collections {
-		t.Run(kind, func(t *testing.T) {
-			env := acctest.Start(t)
-			p := run(t, env)
-			created := p.createSample(kind)
-			if all, _ := p.Data(kind+"s", nil); !strings.Contains(all, `"`+created.Text("id")+`"`) {
-				t.Errorf("the data source does not list the object of the same process: %s", all)
-			}
-			env.ClearRequests()
-			p = run(t, env)
-			p.Refresh(created)
-			p.Data(kind+"s", nil)
-			p.Data(kind, map[string]any{"name": "own"})
-			if n := len(env.Requests()); n != 1 {
-				t.Errorf("%d requests, want 1: %v", n, env.Requests())
-			}
-			p.Destroy(created)
-		})
-	}
-	env := acctest.Start(t)
-	p := run(t, env)
-	p.Data("gpurent_gpus", nil)
-	p.Data("gpurent_gpu", map[string]any{"slug": "l40s"})
-	if n := len(env.Requests()); n != 1 {
-		t.Errorf("%d requests, want 1 for GPU models: %v", n, env.Requests())
-	}
+	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
+		p := run(t, env)
+		created := p.createSample(kind)
+		if all, _ := p.Data(kind+"s", nil); !strings.Contains(all, `"`+created.Text("id")+`"`) {
+			t.Errorf("the data source does not list the object of the same process: %s", all)
+		}
+		env.ClearRequests()
+		p = run(t, env)
+		p.Refresh(created)
+		p.Data(kind+"s", nil)
+		p.Data(kind, map[string]any{"name": "own"})
+		p.Data("gpurent_gpus", nil)
+		p.Data("gpurent_gpu", map[string]any{"slug": "l40s"})
+		if n := len(env.Requests()); n != 2 {
+			t.Errorf("%d requests, want one for the objects and one for GPU models: %v", n, env.Requests())
+		}
+		p.Destroy(created)
+	})
 }
 
 // listed returns the number of objects in a list.
@@ -438,10 +411,9 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 
 // A key that has expired leaves the state, with a warning, even if the API still lists it.
 func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
-	proxy := new(simtest.Proxy)
-	env := acctest.Start(t, proxy.Option())
+	env := acctest.Start(t)
 	created := run(t, env).createSample("gpurent_api_key")
-	proxy.Set(simtest.Request("GET", "/api-keys").Do(simtest.RewriteItems(func(key map[string]any) {
+	env.Proxy.Set(simtest.Request("GET", "/api-keys").Do(simtest.RewriteItems(func(key map[string]any) {
 		key["expires_at"] = "2020-02-01T00:00:00Z"
 	})))
 	p := run(t, env)

@@ -1,12 +1,9 @@
 package provider_test
 
 import (
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,33 +11,6 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
-
-// typeKind is a kind of types of the provider, such as resources, with the location of their examples.
-type typeKind struct {
-	folder string   // under examples/ and under docs/
-	prefix string   // of the file names of its examples
-	suffix string   // of the file names of its examples
-	more   []string // additional examples on its page
-	tests  string   // pattern of the test files that may run its examples
-}
-
-// Examples of list resources and actions also run in tests without a CLI, because some CLIs do not support them.
-const (
-	acceptanceTests = "*_acc_test.go"
-	allTests        = "*_test.go"
-)
-
-var (
-	resources          = typeKind{"resources", "resource", ".tf", importExamples, acceptanceTests}
-	dataSources        = typeKind{"data-sources", "data-source", ".tf", nil, acceptanceTests}
-	ephemeralResources = typeKind{"ephemeral-resources", "ephemeral-resource", ".tf", nil, acceptanceTests}
-	listResources      = typeKind{"list-resources", "list-resource", ".tfquery.hcl", nil, allTests}
-	actions            = typeKind{"actions", "action", ".tf", nil, allTests}
-	functions          = typeKind{"functions", "function", ".tf", nil, acceptanceTests}
-)
-
-// importExamples run in TestAccProvider_importExamples.
-var importExamples = []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"}
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	t.Helper()
@@ -52,14 +22,62 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 func TestTypes_DescribedWithExamplesAndPage(t *testing.T) {
 	all := schemas(t)
 	checkSchema(t, "provider", all.Provider)
-	checkTypes(t, resources, all.ResourceSchemas, checkSchema)
-	checkTypes(t, dataSources, all.DataSourceSchemas, checkSchema)
-	checkTypes(t, ephemeralResources, all.EphemeralResourceSchemas, checkSchema)
-	checkTypes(t, listResources, all.ListResourceSchemas, checkSchema)
-	checkTypes(t, actions, all.ActionSchemas, func(t *testing.T, name string, action *tfprotov6.ActionSchema) {
-		checkSchema(t, name, action.Schema)
+	checkTypes(t, "resources", "resource.tf", all.ResourceSchemas, checkSchema)
+	checkTypes(t, "data-sources", "data-source.tf", all.DataSourceSchemas, checkSchema)
+	checkTypes(t, "ephemeral-resources", "ephemeral-resource.tf", all.EphemeralResourceSchemas, checkSchema)
+	checkTypes(t, "list-resources", "list-resource.tfquery.hcl", all.ListResourceSchemas, checkSchema)
+	checkTypes(t, "actions", "action.tf", all.ActionSchemas, func(t *testing.T, name string, a *tfprotov6.ActionSchema) {
+		checkSchema(t, name, a.Schema)
 	})
-	checkTypes(t, functions, all.Functions, checkFunction)
+	checkTypes(t, "functions", "function.tf", all.Functions, checkFunction)
+}
+
+// checkTypes checks all types of a kind: their descriptions with check, their example with a file name and their other
+// examples. Imports run in TestAccProvider_importExamples.
+func checkTypes[T any](
+	t *testing.T, folder, example string, types map[string]T, check func(*testing.T, string, T),
+) {
+	t.Helper()
+	tests := readFiles(t, "internal/service/*/*_test.go")
+	for name, one := range types {
+		check(t, name, one)
+		page := readFiles(t, "docs/"+folder+"/"+strings.TrimPrefix(name, "gpurent_")+".md")
+		found := readFiles(t, "examples/"+folder+"/"+name+"/*")
+		if found[example] == "" {
+			t.Errorf("%s has no example %s", name, example)
+		}
+		for file, content := range found {
+			runs := strings.HasPrefix(file, "import")
+			for _, test := range tests {
+				runs = runs || strings.Contains(test, `"`+folder+"/"+name+"/"+file+`"`)
+			}
+			shown := false
+			for _, text := range page {
+				shown = strings.Contains(text, strings.TrimSpace(content))
+			}
+			if !runs || !shown {
+				t.Errorf("%s of %s is run by a test: %t, is on its page: %t (see make docs)", file, name, runs, shown)
+			}
+		}
+	}
+}
+
+// readFiles returns the texts of the files of the repository that match a pattern, by their names without folders.
+func readFiles(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.FromSlash(pattern)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(file)] += string(content)
+	}
+	return all
 }
 
 // Every resource has an identity, and every list resource belongs to a resource.
@@ -83,79 +101,63 @@ func TestTypes_HaveIdentity(t *testing.T) {
 	}
 }
 
-// checkTypes checks all types of a kind: their descriptions with check, and their examples and pages.
-func checkTypes[T any](t *testing.T, k typeKind, types map[string]T, check func(*testing.T, string, T)) {
+// units maps the suffix of an attribute name to the unit that its description must contain.
+var units = map[string]string{"_kop": "kopecks", "_kop_h": "kopecks per hour", "_gb": "GB", "_days": "day"}
+
+// checkDescription checks that a description is a sentence and contains the unit.
+func checkDescription(t *testing.T, path, name, text string) {
 	t.Helper()
-	tests := readFiles(t, "internal", "service", "*", k.tests)
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		check(t, name, types[name])
-		k.checkFiles(t, name, tests)
+	if !strings.Contains(text, " ") || !strings.HasSuffix(text, ".") {
+		t.Errorf("%s: the description is not a sentence: %q", path, text)
 	}
-	if folders := listFiles(t, path.Join("examples", k.folder)); len(folders) != len(types) || len(types) == 0 {
-		t.Errorf("%d types have the examples %v", len(types), folders)
+	for suffix, unit := range units {
+		if strings.HasSuffix("_"+name, suffix) && !strings.Contains(text, unit) {
+			t.Errorf("%s: the description names no unit (%s): %q", path, unit, text)
+		}
 	}
 }
 
-// usesProvider matches an example that is a complete configuration.
-var usesProvider = regexp.MustCompile(`(?m)^(resource|data|ephemeral) "gpurent_`)
-
-// checkFiles checks that a type has its examples and no others, that its page shows them, and that tests, the text of
-// the test files, runs them.
-func (k typeKind) checkFiles(t *testing.T, name, tests string) {
+// checkSchema checks the descriptions of a type and all its attributes.
+func checkSchema(t *testing.T, name string, schema *tfprotov6.Schema) {
 	t.Helper()
-	folder := path.Join("examples", k.folder, name)
-	page := readFiles(t, "docs", k.folder, strings.TrimPrefix(name, "gpurent_")+".md")
-	files := slices.Sorted(slices.Values(slices.Concat(listFiles(t, folder), k.more, []string{k.prefix + k.suffix})))
-	for _, file := range slices.Compact(files) {
-		example := path.Join(folder, file)
-		content := strings.TrimSpace(readFiles(t, example))
-		switch {
-		case content == "":
-			t.Errorf("%s has no %s", name, example)
-		case slices.Contains(k.more, file):
-		case !strings.HasPrefix(file, k.prefix) || !strings.HasSuffix(file, k.suffix):
-			t.Errorf("no page shows %s, want the name %s*%s", example, k.prefix, k.suffix)
-		case !strings.Contains(tests, `"`+strings.TrimPrefix(example, "examples/")+`"`):
-			t.Errorf("no test runs %s: no file %s contains it", example, k.tests)
-		case usesProvider.MatchString(content) && !strings.Contains(content, "provider \"gpurent\" {}\n"):
-			t.Errorf("%s has no provider block: the CLI would explain that before each error of the provider", example)
-		}
-		if page != "" && !strings.Contains(page, content) {
-			t.Errorf("the page of %s does not show %s: run make docs", name, example)
-		}
+	checkDescription(t, name, name, schema.Block.Description)
+	if len(schema.Block.BlockTypes) > 0 {
+		t.Errorf("%s has blocks, want nested attributes", name)
 	}
-	if page == "" {
-		t.Errorf("%s has no page in docs/%s: run make docs", name, k.folder)
+	checkAttributes(t, name, schema.Block.Attributes)
+}
+
+func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
+	t.Helper()
+	siblings := map[string]string{"urn": "a property of each object in Pulumi"}
+	for _, a := range attributes {
+		full := name + "." + a.Name
+		bridged := strings.TrimSuffix(strings.ReplaceAll(a.Name, "_", ""), "s") // in the singular or plural
+		if other := siblings[bridged]; other != "" {
+			t.Errorf("%s has the same name as %s in bridges such as Pulumi and CDK Terrain", full, other)
+		}
+		siblings[bridged] = a.Name
+		checkDescription(t, full, a.Name, a.Description)
+		if a.NestedType != nil {
+			checkAttributes(t, full, a.NestedType.Attributes)
+		}
 	}
 }
 
-// listFiles returns the names of the files in a folder of the repository; none if the folder does not exist.
-func listFiles(t *testing.T, folder string) []string {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.FromSlash(folder), "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range found {
-		found[i] = filepath.Base(file)
-	}
-	return found
-}
+// parameterName matches a parameter name. The framework adds a number to names that it generates.
+var parameterName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 
-// readFiles returns the text of all files of the repository that match a pattern; empty without a match.
-func readFiles(t *testing.T, pattern ...string) string {
+func checkFunction(t *testing.T, name string, function *tfprotov6.Function) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(acctest.Root(), filepath.Join(pattern...)))
-	if err != nil {
-		t.Fatal(err)
+	checkDescription(t, name, name, function.Description)
+	// The summary is a title, not a sentence.
+	if function.Summary == "" || strings.Contains(function.Summary, "\n") {
+		t.Errorf("%s: the summary is not one line: %q", name, function.Summary)
 	}
-	var all strings.Builder
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for i, p := range function.Parameters {
+		if !parameterName.MatchString(p.Name) {
+			t.Errorf("%s: parameter %d has a generated name: %q", name, i+1, p.Name)
 		}
-		all.Write(content)
+		checkDescription(t, name+", "+p.Name, p.Name, p.Description)
 	}
-	return all.String()
 }

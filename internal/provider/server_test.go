@@ -10,36 +10,56 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// slowAction is a server whose action sends its last event some time after the provider was stopped.
-type slowAction struct {
+// framework is a server whose action sends its last event some time after the provider was stopped, and whose apply
+// returns the error of its context.
+type framework struct {
 	frameworkServer
 	stopped chan struct{}
 }
 
-func (s *slowAction) StopProvider(
+func (f framework) StopProvider(
 	context.Context, *tfprotov6.StopProviderRequest,
 ) (*tfprotov6.StopProviderResponse, error) {
-	close(s.stopped)
+	close(f.stopped)
 	return &tfprotov6.StopProviderResponse{}, nil
 }
 
-func (s *slowAction) InvokeAction(
+func (f framework) InvokeAction(
 	context.Context, *tfprotov6.InvokeActionRequest,
 ) (*tfprotov6.InvokeActionServerStream, error) {
 	return &tfprotov6.InvokeActionServerStream{Events: func(push func(tfprotov6.InvokeActionEvent) bool) {
 		push(tfprotov6.InvokeActionEvent{})
-		<-s.stopped
+		<-f.stopped
 		time.Sleep(20 * time.Millisecond)
 		push(tfprotov6.InvokeActionEvent{})
 	}}, nil
 }
 
-func TestServer_StopProviderWaitsForActions(t *testing.T) {
-	s, err := NewPlugin("test")
+func (framework) ConfigureProvider(
+	context.Context, *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
+	return &tfprotov6.ConfigureProviderResponse{}, nil
+}
+
+func (framework) ApplyResourceChange(
+	ctx context.Context, _ *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	return nil, ctx.Err()
+}
+
+// newFake returns a plugin with the fake framework.
+func newFake(t *testing.T) *Plugin {
+	t.Helper()
+	p, err := NewPlugin("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.frameworkServer = &slowAction{stopped: make(chan struct{})}
+	p.frameworkServer = framework{stopped: make(chan struct{})}
+	return p
+}
+
+func TestServer_StopProviderWaitsForActions(t *testing.T) {
+	s := newFake(t)
 	action, err := s.InvokeAction(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -57,34 +77,9 @@ func TestServer_StopProviderWaitsForActions(t *testing.T) {
 	}
 }
 
-// lateCall is a server that returns the error of the context of a call.
-type lateCall struct{ frameworkServer }
-
-func (lateCall) StopProvider(
-	context.Context, *tfprotov6.StopProviderRequest,
-) (*tfprotov6.StopProviderResponse, error) {
-	return &tfprotov6.StopProviderResponse{}, nil
-}
-
-func (lateCall) ConfigureProvider(
-	context.Context, *tfprotov6.ConfigureProviderRequest,
-) (*tfprotov6.ConfigureProviderResponse, error) {
-	return &tfprotov6.ConfigureProviderResponse{}, nil
-}
-
-func (lateCall) ApplyResourceChange(
-	ctx context.Context, _ *tfprotov6.ApplyResourceChangeRequest,
-) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	return nil, ctx.Err()
-}
-
 // A busy machine can deliver a call after the StopProvider that should end it.
 func TestServer_StopProviderCancelsLaterCalls(t *testing.T) {
-	s, err := NewPlugin("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.frameworkServer = lateCall{}
+	s := newFake(t)
 	if _, err := s.StopProvider(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -96,5 +91,24 @@ func TestServer_StopProviderCancelsLaterCalls(t *testing.T) {
 	}
 	if _, err := s.ApplyResourceChange(t.Context(), nil); err != nil {
 		t.Errorf("a call of the next run: %v", err)
+	}
+}
+
+func TestPlugin_RejectsFrameDumps(t *testing.T) {
+	for godebug, refused := range map[string]bool{
+		"": false, "http2debug=1": false, "http2client=0": false, "http2debug=2": true, "gctrace=1,http2debug=2": true,
+	} {
+		t.Setenv(envGODEBUG, godebug)
+		plugin, err := NewPlugin("test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := plugin.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(schema.Diagnostics) > 0; got != refused {
+			t.Errorf("GODEBUG=%s: refused %t, want %t: %v", godebug, got, refused, schema.Diagnostics)
+		}
 	}
 }

@@ -22,34 +22,31 @@ var inPlace = []string{"rotate_before_days"}
 // Whatever the API returns for the fields of an object that it cannot change, the state keeps the configured values,
 // and the same configuration is no change. Another configured value replaces the object.
 func TestUnchangeable_OnlyTheConfigurationReplaces(t *testing.T) {
-	t.Parallel()
-	for kind, path := range collections {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			var spelling atomic.Uint64
-			env := acctest.Start(t, acctest.Intercept(simtest.Request("", path).Do(respell(&spelling))))
-			schema := run(t, env).ResourceSchemas[kind].Block.Attributes
-			for seed := range uint64(12) {
-				config := randomArguments(t, rand.New(rand.NewPCG(seed, 0)), kind, schema)
-				spelling.Store(seed << 32)
-				created, diags := run(t, env).Create(kind, config)
-				if created.State.IsNull() || len(diags) > 0 {
-					t.Fatal(config, texts(diags))
-				}
-				for range 2 {
-					p := run(t, env) // without the objects that the last one has read
-					refreshed, diags := p.Refresh(created)
-					plan, more := p.Plan(refreshed, config)
-					text := texts(append(diags, more...))
-					if text != "" || !plan.Planned.State.Equal(refreshed.State) {
-						t.Fatalf("seed %d: %v is a change: %s\n%s\n%s", seed, config, text, refreshed.State, plan.Planned.State)
-					}
-					checkReplaces(t, p, refreshed, config, schema)
-				}
-				env.Delete(strings.TrimPrefix(path, "/") + "/" + created.Text("id"))
+	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
+		path := collections[kind]
+		var spelling atomic.Uint64
+		env.Proxy.Set(simtest.Request("", path).Do(respell(&spelling)))
+		schema := run(t, env).ResourceSchemas[kind].Block.Attributes
+		for seed := range uint64(12) {
+			config := randomArguments(t, rand.New(rand.NewPCG(seed, 0)), kind, schema)
+			spelling.Store(seed << 32)
+			created, diags := run(t, env).Create(kind, config)
+			if created.State.IsNull() || len(diags) > 0 {
+				t.Fatal(config, texts(diags))
 			}
-		})
-	}
+			for range 2 {
+				p := run(t, env) // without the objects that the last one has read
+				refreshed, diags := p.Refresh(created)
+				plan, more := p.Plan(refreshed, config)
+				text := texts(append(diags, more...))
+				if text != "" || !plan.Planned.State.Equal(refreshed.State) {
+					t.Fatalf("seed %d: %v is a change: %s\n%s\n%s", seed, config, text, refreshed.State, plan.Planned.State)
+				}
+				checkReplaces(t, p, refreshed, config, schema)
+			}
+			env.Delete(strings.TrimPrefix(path, "/") + "/" + created.Text("id"))
+		}
+	})
 }
 
 // randomArguments returns a configuration with the required arguments and some of the optional ones.
@@ -156,17 +153,14 @@ func respellField(random *rand.Rand, item map[string]any, name string) {
 
 // The arguments of instances and of the members of fleets that the API cannot change keep their values, too.
 func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []string{"gpurent_instance", "gpurent_fleet"} {
-		proxy := new(simtest.Proxy)
-		env := acctest.Start(t, proxy.Option())
+	forEach(t, slices.Values(rented), func(t *testing.T, env *acctest.Env, kind string) {
 		config := maps.Clone(samples[kind])
 		maps.Copy(config, map[string]any{"template": "custom", "image": "ubuntu:24.04", "type": "interruptible"})
 		created, diags := run(t, env).Create(kind, config)
 		if len(diags) > 0 {
 			t.Fatal(texts(diags))
 		}
-		proxy.Set(simtest.Request("GET", "/instances.*").Do(simtest.RewriteItems(func(item map[string]any) {
+		env.Proxy.Set(simtest.Request("GET", "/instances.*").Do(simtest.RewriteItems(func(item map[string]any) {
 			item["template"] = map[string]any{"slug": "Custom", "name": "Custom image"}
 			item["disk_gb"], item["type"], item["image"] = 59, "spot", "Ubuntu 24.04"
 		})))
@@ -176,5 +170,5 @@ func TestRented_OtherSpellingsAreNoChange(t *testing.T) {
 		if text := texts(append(diags, more...)); text != "" || !plan.Planned.State.Equal(refreshed.State) {
 			t.Errorf("%s: the same configuration is a change: %s\n%s\n%s", kind, text, refreshed.State, plan.Planned.State)
 		}
-	}
+	})
 }

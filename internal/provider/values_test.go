@@ -13,7 +13,7 @@ import (
 
 // invalidValues are invalid for most arguments: for an enumeration, a pattern, a duration, an image, a regular
 // expression, a fingerprint and a slug, and for arguments with a maximum length.
-var invalidValues = []string{"( Canary,\t" + "\u00a0value", "canary" + strings.Repeat("x", 5000)}
+var invalidValues = []any{"( Canary,\t" + "\u00a0value", "canary" + strings.Repeat("x", 5000)}
 
 // The validation of a string argument, of an element of a set or a list, and of a value of a map, reports no value:
 // any of them may be sensitive.
@@ -36,14 +36,12 @@ func TestValidation_ReportsNoValues(t *testing.T) {
 				if !attribute.Optional && !attribute.Required {
 					continue
 				}
-				for _, text := range invalidValues {
-					for at, value := range valuesWith(attribute.Name, attribute.ValueType(), text) {
-						config := acctest.Value(schema.ValueType(), map[string]any{attribute.Name: value})
-						for _, d := range diagnosticsOf(t, validate, name, acctest.Pack(t, config)) {
-							reported++
-							if strings.Contains(strings.ToLower(d.Summary+d.Detail), "canary") {
-								t.Errorf("%s of %s.%s: %s: %s", method, name, at, d.Summary, d.Detail)
-							}
+				for _, value := range invalidValuesOf(attribute.ValueType()) {
+					config := acctest.Value(schema.ValueType(), map[string]any{attribute.Name: value})
+					for _, d := range diagnosticsOf(t, validate, name, acctest.Pack(t, config)) {
+						reported++
+						if strings.Contains(strings.ToLower(d.Summary+d.Detail), "canary") {
+							t.Errorf("%s of %s, %v: %s: %s", method, name, value, d.Summary, d.Detail)
 						}
 					}
 				}
@@ -74,29 +72,28 @@ func diagnosticsOf(
 	return results[0].Elem().FieldByName("Diagnostics").Interface().([]*tfprotov6.Diagnostic)
 }
 
-// valuesWith returns the values of a type that contain the text once, by the path of the text.
-func valuesWith(at string, typ tftypes.Type, text string) map[string]any {
-	values := map[string]any{}
-	within := func(at string, element tftypes.Type, wrap func(any) any) {
-		for path, value := range valuesWith(at, element, text) {
-			values[path] = wrap(value)
+// invalidValuesOf returns values of a type, each with one of the invalid texts.
+func invalidValuesOf(typ tftypes.Type) (values []any) {
+	wrap := func(element tftypes.Type, in func(value any) any) {
+		for _, value := range invalidValuesOf(element) {
+			values = append(values, in(value))
 		}
 	}
-	only := func(value any) any { return []any{value} }
+	list := func(value any) any { return []any{value} }
 	switch typ := typ.(type) {
 	case tftypes.Set:
-		within(at+"[*]", typ.ElementType, only)
+		wrap(typ.ElementType, list)
 	case tftypes.List:
-		within(at+"[0]", typ.ElementType, only)
+		wrap(typ.ElementType, list)
 	case tftypes.Map:
-		within(at+"[key]", typ.ElementType, func(value any) any { return map[string]any{"key": value} })
+		wrap(typ.ElementType, func(value any) any { return map[string]any{"key": value} })
 	case tftypes.Object:
 		for name, attribute := range typ.AttributeTypes {
-			within(at+"."+name, attribute, func(value any) any { return map[string]any{name: value} })
+			wrap(attribute, func(value any) any { return map[string]any{name: value} })
 		}
 	default:
 		if typ.Is(tftypes.String) {
-			values[at] = text
+			return invalidValues
 		}
 	}
 	return values
