@@ -29,14 +29,15 @@ import (
 )
 
 // The settings of a developer must not change the tests. Those of the tests begin with GPURENT_TEST_ and TF_ACC; with
-// GPURENT_TEST_AS_, this process is no test, but the provider that a test has started.
+// GPURENT_TEST_AS_, this process is no test, but the provider that a test has started. A CLI sets TF_PLUGIN_ variables
+// for a plugin, such as the control of package bench.
 func init() {
 	isTest := func(variable string) bool { return strings.HasPrefix(variable, "GPURENT_TEST_AS_") }
 	if slices.ContainsFunc(os.Environ(), isTest) {
 		return
 	}
 	setting := regexp.MustCompile(`^(?:GPURENT|TF)_\w+`)
-	test := regexp.MustCompile(`^(?:GPURENT_TEST_|TF_ACC|TF_CLI_CONFIG_FILE)`)
+	test := regexp.MustCompile(`^(?:GPURENT_TEST_|TF_ACC|TF_CLI_CONFIG_FILE|TF_PLUGIN_)`)
 	for _, variable := range os.Environ() {
 		if name := setting.FindString(variable); name != "" && !test.MatchString(name) {
 			os.Unsetenv(name)
