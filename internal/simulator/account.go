@@ -1,6 +1,8 @@
 package simulator
 
-import "time"
+import (
+	"time"
+)
 
 // account is the account of the service. There is only one.
 type account struct {
@@ -35,4 +37,12 @@ type userView struct {
 	TwoFactor      bool      `json:"two_factor"`
 	EmailVerified  bool      `json:"email_verified"`
 	TelegramLinked bool      `json:"telegram_linked"`
+}
+
+func (c *call) getMe() (any, error) { return c.Account.userView, nil }
+
+func (c *call) getBalance() (any, error) { return c.viewBalance(), nil }
+
+func (c *call) listTransactions() (any, error) {
+	return listPage(c, "transactions", parseQuery(c.r.URL), c.Ledger, true, keepAll, viewEntry)
 }

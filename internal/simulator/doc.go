@@ -7,7 +7,6 @@
 //
 //	routes.go                  the operations: method, path, scope, handler
 //	api.go                     what happens before and after a handler
-//	handlers_*.go              one function for each operation, returning (result, error)
 //	input.go query.go          request bodies and query parameters
 //	page.go list.go encode.go  pages and responses
 //	errors.go language.go      errors in two languages
@@ -17,6 +16,7 @@
 //	gpu.go market*.go offer*.go template*.go             what can be rented
 //	instance*.go lifecycle.go rent.go ledger.go          instances and their costs
 //	account.go apikey.go auth.go sshkey.go device.go     the account and its keys
+//	                                                     (records, and a function for each operation)
 //	ratelimit.go faults.go                               rate limits, faults
 //	requestlog.go control*.go patch.go hooks.go          what tests can read and change
 //	console/ overview.go       the web pages

@@ -78,3 +78,7 @@ func minPrice(best *int64, price int64) *int64 {
 
 // ceilDiv divides non-negative numbers and rounds up. Prices are never rounded down.
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
+
+func (c *call) listGpus() (any, error) {
+	return listPage(c, "gpus", parseQuery(c.r.URL), gpuModels, false, keepAll, c.viewModel)
+}
