@@ -2,7 +2,9 @@ package provider_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,9 +15,9 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/provider"
 )
 
-// legal are legal values of the arguments of each resource. It is the only list of types that the tests of this package
-// need. An argument with one value is in every sample. An argument that the API cannot change has two different values.
-var legal = map[string]map[string][]any{
+// special are legal values of the arguments of resources where the bounds in the contract are not enough, or where the
+// API could spell a value in another way. An argument with one value is in every sample.
+var special = map[string]map[string][]any{
 	"gpurent_instance": {
 		"template": {"pytorch"}, "disk_gb": {int64(60)}, "name": {"w"}, "offer_query": {map[string]any{}},
 	},
@@ -25,7 +27,7 @@ var legal = map[string]map[string][]any{
 	},
 	"gpurent_template": {
 		"name": {"Trainer", "Обучение"}, "image": {"ubuntu:24.04", "registry.example:5000/team/app:1.2"},
-		"description": {"one\r\ntwo \r\n", " Notebook"}, "launch_mode": {"entrypoint", "jupyter"},
+		"description": {"one\r\ntwo \r\n", " Notebook"},
 		"ports":       {[]any{int64(8888)}, []any{int64(22), int64(6006)}},
 		"env":         {map[string]any{"A": " b\r\n"}, map[string]any{"A": "", "B": "c"}},
 		"onstart":     {"#!/bin/sh\r\nrun\r\n", "  run"},
@@ -38,10 +40,31 @@ var legal = map[string]map[string][]any{
 			"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8",
 		},
 	},
-	"gpurent_api_key": {
-		"name": {"Pipeline", "CI"}, "scopes": {[]any{"user:write"}, []any{"user:read", "instances:write"}},
-		"expires_in_days": {int64(30), int64(365)},
-	},
+	"gpurent_api_key": {"scopes": {[]any{"user:write"}, []any{"user:read", "instances:write"}}},
+}
+
+// legal returns legal values of an argument: the special ones, or else the two at the bounds in the contract.
+func legal(kind, argument string) []any {
+	if values := special[kind][argument]; values != nil {
+		return values
+	}
+	for _, op := range apidoc.Operations {
+		if op.Created == "" || kindOf(op.Path) != kind {
+			continue
+		}
+		for _, bound := range apidoc.Bounds {
+			if bound.Table == op.Body && bound.Field == argument {
+				valid := slices.DeleteFunc(slices.Clone(bound.Valid), func(value any) bool { return value == "" || value == nil })
+				return valid[:min(2, len(valid))]
+			}
+		}
+	}
+	return nil
+}
+
+// kindOf returns the resource that would have the objects of a list of the API.
+func kindOf(list string) string {
+	return "gpurent_" + strings.ReplaceAll(strings.TrimSuffix(list[1:], "s"), "-", "_")
 }
 
 // samples are the required arguments of each resource.
@@ -58,9 +81,9 @@ var samples = func() map[string]map[string]any {
 	for kind, schema := range schemas.ResourceSchemas {
 		all[kind] = map[string]any{}
 		for _, attribute := range schema.Block.Attributes {
-			values := legal[kind][attribute.Name]
+			values := legal(kind, attribute.Name)
 			if attribute.Required && len(values) == 0 {
-				panic(kind + "." + attribute.Name + " has no legal value")
+				panic(fmt.Sprintf("add legal values of %s.%s to special in protocol_test.go", kind, attribute.Name))
 			}
 			if attribute.Required || len(values) == 1 {
 				all[kind][attribute.Name] = values[0]
@@ -78,8 +101,7 @@ var collections = func() map[string]string {
 	for _, op := range apidoc.Operations {
 		list, _, found := strings.Cut(op.Path, "/{")
 		single[list] = single[list] || found && op.Method == "GET"
-		kind := "gpurent_" + strings.ReplaceAll(strings.TrimSuffix(list[1:], "s"), "-", "_")
-		if samples[kind] != nil {
+		if kind := kindOf(list); samples[kind] != nil {
 			paths[kind] = list
 		}
 	}

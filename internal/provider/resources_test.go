@@ -213,7 +213,7 @@ func TestCollections_ListedOnce(t *testing.T) {
 		p = run(t, env)
 		p.Refresh(created)
 		p.Data(kind+"s", nil)
-		p.Data(kind, map[string]any{"name": "own"})
+		p.Data(kind, lookups(p.DataSourceSchemas[kind])[0])
 		p.Data("gpurent_gpus", nil)
 		p.Data("gpurent_gpu", map[string]any{"slug": "l40s"})
 		if n := len(env.Requests()); n != 2 {

@@ -286,6 +286,49 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// ignored are the fields of the contract that the client does not have.
+var ignored = []string{"InstanceCreate.env", "InstanceCreate.onstart", "DeviceCode.verification_uri_complete"}
+
+// The bodies and the results of the operations have all fields of the contract.
+func TestOperations_AllFields(t *testing.T) {
+	for _, op := range operations() {
+		check := func(table string, object []byte) {
+			var fields map[string]any
+			if err := json.Unmarshal(object, &fields); err != nil {
+				t.Fatal(op.id, err)
+			}
+			for _, field := range apidoc.Fields(table) {
+				name := table + "." + field.Name
+				if _, found := fields[field.Name]; !found && !slices.Contains(ignored, name) {
+					t.Errorf("%s: the client lacks %s", op.id, name)
+				}
+			}
+		}
+		if op.body != "" {
+			check(op.doc.Body, []byte(op.body))
+		}
+		table := op.doc.Response
+		if op.doc.Created != "" {
+			table = op.doc.Created
+		}
+		if table == "" || op.id == "getInstanceLogs" { // its result is the list of lines
+			continue
+		}
+		result, err := json.Marshal(op.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, found := strings.CutPrefix(apidoc.Fields(table)[0].Type, "array of "); found {
+			var items []json.RawMessage
+			if err := json.Unmarshal(result, &items); err != nil {
+				t.Fatal(op.id, err)
+			}
+			table, result = list, items[0]
+		}
+		check(table, result)
+	}
+}
+
 // Errors contain the scope of the operation in the contract.
 func TestError_Scope(t *testing.T) {
 	for _, op := range operations() {
