@@ -200,6 +200,26 @@ func TestCollections_UnreadableResponse(t *testing.T) {
 	})
 }
 
+// An error of the API about a field is reported at the argument of the same name.
+func TestCollections_ErrorsAtArguments(t *testing.T) {
+	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
+		p := run(t, env)
+		for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
+			if !attribute.Required && !attribute.Optional || slices.Contains(inPlace, attribute.Name) {
+				continue
+			}
+			env.Proxy.Set(simtest.Request("POST", collections[kind]).Do(simtest.Respond(422, fmt.Sprintf(
+				`{"error":{"code":"validation_error","message":"no","details":{"issues":[{"field":%q,"message":"no"}]}}}`,
+				attribute.Name))))
+			_, diags := p.Create(kind, samples[kind])
+			at := tftypes.NewAttributePath().WithAttributeName(attribute.Name)
+			if len(diags) != 1 || !diags[0].Attribute.Equal(at) {
+				t.Errorf("%s of %s: %s", attribute.Name, kind, texts(diags))
+			}
+		}
+	})
+}
+
 // The refresh of an object and all data sources of its kind share one list, which contains an object of the same
 // process.
 func TestCollections_ListedOnce(t *testing.T) {
