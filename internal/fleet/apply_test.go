@@ -290,8 +290,7 @@ func TestApply_SameCountryAndGPU(t *testing.T) {
 // An interruption keeps what was rented, and ends soon. What was not changed is as it was.
 func TestApply_Interrupted(t *testing.T) {
 	run(t, simulator.Config{Boot: 10 * time.Minute}, func(t *testing.T, e *env) {
-		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
-		defer cancel()
+		ctx := within(t, 120*time.Millisecond)
 		began := time.Now()
 		result := e.engine().Apply(ctx, allOf(40, 0), nil, time.Hour)
 		if took := time.Since(began); took > 5*time.Second {
@@ -419,8 +418,7 @@ func TestApply_NotDestroyed(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
 		e.refuse(http.StatusForbidden, simtest.Request("DELETE", "/instances/"+first[0].Instance.ID))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		result := e.engine().Apply(ctx, spec(0), first, time.Hour)
 		if len(result.Members) != 2 || len(result.Failures) != 2 {
 			t.Fatal(describe(result))

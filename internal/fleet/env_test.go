@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +12,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
+
+var within = rentaltest.Within
 
 // env is a simulator with fake time.
 type env struct {
@@ -267,7 +269,7 @@ func kind(err error) string {
 	if rejected, ok := errors.AsType[lifecycle.Rejected](err); ok {
 		err = rejected.Reason
 	}
-	return strings.TrimLeft(path.Ext(fmt.Sprintf("%T", err)), ".")
+	return rentaltest.ErrorName(err)
 }
 
 // kinds returns the kinds of the failures by slot.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +16,10 @@ import (
 type service = rentaltest.Service
 
 var (
-	is, replies   = rentaltest.Is, rentaltest.Replies
-	starts, stops = rentaltest.Starts, rentaltest.Stops
-	outbidAfter   = rentaltest.OutbidAfter
+	is, replies       = rentaltest.Is, rentaltest.Replies
+	starts, stops     = rentaltest.Starts, rentaltest.Stops
+	outbidAfter       = rentaltest.OutbidAfter
+	within, errorName = rentaltest.Within, rentaltest.ErrorName
 )
 
 // withAccount runs a test in a synctest bubble, with an account without an instance.
@@ -72,15 +72,6 @@ func (m *Manager) limitBurn(kopH int64) {
 // spend spends money on another instance.
 func (m *Manager) spend(ctx context.Context, kopH int64) error {
 	return m.Account.Spend(ctx, "", kopH, func(context.Context) (string, error) { return "", nil })
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // reasonOf is the errorName of the reason why an instance must not run.

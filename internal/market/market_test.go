@@ -2,7 +2,6 @@ package market
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,10 +9,13 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
+
+var within, errorName = rentaltest.Within, rentaltest.ErrorName
 
 // env is a simulator in a bubble, and the market of a new process.
 type env struct {
@@ -95,15 +97,6 @@ func refuses(offers ...rental.Offer) simtest.Match {
 		ids = append(ids, offer.ID)
 	}
 	return simtest.Creates(ids...)
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // order is an order under a key; a random key if it is empty.
@@ -217,8 +210,7 @@ func TestRent_KeepsCountry(t *testing.T) {
 			d := demand(2, 0)
 			d.SameCountry = true
 			search := e.market.Search(d)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
+			ctx := within(t, 5*time.Minute)
 			if _, err := search.Rent(ctx, order("key")); errorName(err) != want {
 				t.Fatalf("got %v", err)
 			}
@@ -336,8 +328,7 @@ func TestRent_EndsClaims(t *testing.T) {
 			run(t, 2, func(t *testing.T, e *env) {
 				e.set(false, e.offers[1])
 				test.change(e)
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
+				ctx := within(t, 5*time.Minute)
 				search := e.market.Search(demand(1, 0))
 				taken, err := search.Take(ctx, 1, 1, false)
 				if err != nil {

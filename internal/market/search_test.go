@@ -1,7 +1,6 @@
 package market
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -227,8 +226,7 @@ func TestWait_Ends(t *testing.T) {
 			run(t, maxRefusals, func(t *testing.T, e *env) {
 				e.set(false, e.offers...)
 				test.change(e)
-				ctx, cancel := context.WithTimeout(t.Context(), test.interrupt)
-				defer cancel()
+				ctx := within(t, test.interrupt)
 				d, began := demand(1, time.Hour), time.Now()
 				d.All = test.together
 				_, _, err := e.rent(ctx, d)
@@ -248,8 +246,7 @@ func TestWait_InterruptedClaimsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-		defer cancel()
+		ctx := within(t, 12*time.Second)
 		time.AfterFunc(12*time.Second-1, func() { other.Release(taken...) })
 		_, _, err = e.rent(ctx, demand(1, time.Hour))
 		synctest.Wait()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -22,6 +23,8 @@ const (
 	lag         = 30 * time.Second
 	lagInterval = 5 * time.Second
 )
+
+var errorName = rentaltest.ErrorName
 
 // api is a simulator whose account costs what a test sets.
 type api struct{ *simtest.Bubble }
@@ -65,15 +68,6 @@ func bills(id string) func(context.Context) (string, error) {
 func rent(t *testing.T, account *spending.Account, id string, kopH int64) error {
 	t.Helper()
 	return account.Spend(t.Context(), "", kopH, bills(id))
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 func names(problems []spending.Problem) string {
@@ -436,8 +430,7 @@ func TestAccount_SpendInSpend(t *testing.T) {
 		if took := time.Since(began); err != nil || took > time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), lag/2)
-		defer cancel()
+		ctx := rentaltest.Within(t, lag/2)
 		if err := account.Spend(ctx, "", 1, bills("more")); err == nil {
 			t.Error("the lower of the two prices counts")
 		}
