@@ -70,6 +70,14 @@ func rent(t *testing.T, account *spending.Account, id string, kopH int64) error 
 	return account.Spend(t.Context(), "", kopH, bills(id))
 }
 
+// wantError fails unless an error has this type; without a type, unless there is none.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if errorName(err) != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func names(problems []spending.Problem) string {
 	var names []string
 	for _, problem := range problems {
@@ -166,9 +174,7 @@ func TestAccount_FailedInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, 200, func(t *testing.T, api api, account *spending.Account) {
 				api.set(test.burn, running("other", 100), failed)
-				if err := account.Spend(t.Context(), test.id, test.price, bills("")); errorName(err) != test.want {
-					t.Errorf("apply: %v", err)
-				}
+				wantError(t, account.Spend(t.Context(), test.id, test.price, bills("")), test.want)
 				replacement := spending.Replacement{ID: "failed", KopH: test.price}
 				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
 				if test.id == "" {
@@ -186,20 +192,18 @@ func TestAccount_FailedInstance(t *testing.T) {
 func TestAccount_CheckAfterADestruction(t *testing.T) {
 	run(t, 250, func(t *testing.T, api api, account *spending.Account) {
 		api.set(200, running("old", 200))
-		change := spending.Change{StartsKopH: 100, AddedKopH: 100}
-		for _, step := range []struct {
-			does func()
-			want string
-		}{
-			{func() {}, "AboveBurnLimit (warning)"},
-			{func() { account.Destroyed("old") }, ""}, // the API returns it for a while
-			{func() { time.Sleep(lag + time.Second) }, "AboveBurnLimit (warning)"},
-		} {
-			step.does()
-			if got := names(account.Check(t.Context(), change)); got != step.want {
-				t.Errorf("%q, want %q", got, step.want)
+		check := func(want string) {
+			t.Helper()
+			change := spending.Change{StartsKopH: 100, AddedKopH: 100}
+			if got := names(account.Check(t.Context(), change)); got != want {
+				t.Errorf("%q, want %q", got, want)
 			}
 		}
+		check("AboveBurnLimit (warning)")
+		account.Destroyed("old")
+		check("")
+		time.Sleep(lag + time.Second)
+		check("AboveBurnLimit (warning)")
 	})
 }
 
@@ -208,9 +212,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 	run(t, 200, func(t *testing.T, api api, account *spending.Account) {
 		api.set(0)
 		for n := range 200 {
-			if err := rent(t, account, fmt.Sprint(n), 1); err != nil {
-				t.Fatal(err)
-			}
+			wantError(t, rent(t, account, fmt.Sprint(n), 1), "")
 			time.Sleep(10 * time.Millisecond)
 		}
 		if api.readings() != 1 {
@@ -230,9 +232,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 		}
 		time.Sleep(maxAge)
 		api.set(200, append(all[1:], running("more", 1), running("foreign", 0))...)
-		if err := rent(t, account, "last", 1); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("a reading is used for more than five seconds: %v", err)
-		}
+		wantError(t, rent(t, account, "last", 1), "AboveBurnLimit")
 	})
 }
 
@@ -285,9 +285,7 @@ func TestAccount_LaggingAPI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, limit, func(t *testing.T, api api, account *spending.Account) {
 				if test.rented != "" {
-					if err := rent(t, account, test.rented, test.kopH); err != nil {
-						t.Fatal(err)
-					}
+					wantError(t, rent(t, account, test.rented, test.kopH), "")
 				}
 				if test.destroyed {
 					account.Destroyed("old")
@@ -337,9 +335,7 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 				if waited := time.Since(began); errorName(err) != test.want || waited > test.waited+2*time.Second {
 					t.Errorf("%v after %s", err, waited)
 				}
-				if err := <-first; err != nil {
-					t.Error(err)
-				}
+				wantError(t, <-first, "")
 			})
 		})
 	}
@@ -358,9 +354,7 @@ func TestAccount_ComparesAgainBeforeTheRequestIsSent(t *testing.T) {
 			if sent := api.CountRequests("POST", "") > 0; errorName(err) != want && want != "" || sent != (want == "") {
 				t.Errorf("others cost %d: %v, sent %t", others, err, sent)
 			}
-			if err := rent(t, account, "next", 100-others); err != nil {
-				t.Errorf("the price stays reserved: %v", err)
-			}
+			wantError(t, rent(t, account, "next", 100-others), "") // nothing stays reserved
 		})
 	}
 }
@@ -376,9 +370,7 @@ func TestAccount_RequestsAreConcurrent(t *testing.T) {
 					time.Sleep(time.Minute)
 					return fmt.Sprint(n), nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				wantError(t, err, "")
 			})
 		}
 		all.Wait()
@@ -392,24 +384,16 @@ func TestAccount_RequestsAreConcurrent(t *testing.T) {
 func TestAccount_Replacement(t *testing.T) {
 	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
 		api.set(100, running("old", 100))
-		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("an expensive one: %v", err)
-		}
+		wantError(t, account.Spend(t.Context(), "old", 101, bills("new")), "AboveBurnLimit")
 		err := account.Spend(t.Context(), "old", 90, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(0)
-			if err := account.Spend(ctx, "", 11, bills("other")); errorName(err) != "AboveBurnLimit" {
-				t.Errorf("another one took its place: %v", err)
-			}
+			wantError(t, account.Spend(ctx, "", 11, bills("other")), "AboveBurnLimit")
 			return "new", nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		wantError(t, err, "")
 		api.set(90, running("new", 90))
-		if err := rent(t, account, "small", 10); err != nil {
-			t.Error(err)
-		}
+		wantError(t, rent(t, account, "small", 10), "")
 	})
 }
 
@@ -422,9 +406,7 @@ func TestAccount_SpendInSpend(t *testing.T) {
 		err := account.Spend(t.Context(), "old", 80, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(10, running("other", 10))
-			if err := account.Spend(ctx, "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
-				t.Errorf("above the limit: %v", err)
-			}
+			wantError(t, account.Spend(ctx, "old", 91, bills("new")), "AboveBurnLimit")
 			return "new", account.Spend(ctx, "old", 90, bills("new"))
 		})
 		if took := time.Since(began); err != nil || took > time.Second {
@@ -451,9 +433,7 @@ func TestAccount_SlowReading(t *testing.T) {
 		go func() { _ = rent(t, account, "", 1) }() //nolint:errcheck // it begins the reading
 		time.Sleep(39 * time.Second)                // the balance and the list
 		api{b}.set(100, running("other", 100))
-		if err := rent(t, account, "new", 60); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("rented with a reading that began 40 seconds before: %v", err)
-		}
+		wantError(t, rent(t, account, "new", 60), "AboveBurnLimit")
 	})
 }
 
@@ -492,13 +472,9 @@ func TestSpend_CostWithoutTheInstance(t *testing.T) {
 func TestAccount_StartedInstanceCostsMore(t *testing.T) {
 	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
 		api.set(0)
-		if err := account.Spend(t.Context(), "a", 40, bills("a")); err != nil {
-			t.Fatal(err)
-		}
+		wantError(t, account.Spend(t.Context(), "a", 40, bills("a")), "")
 		api.set(60, running("a", 60))
 		time.Sleep(maxAge + time.Second)
-		if err := rent(t, account, "b", 50); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, rent(t, account, "b", 50), "AboveBurnLimit")
 	})
 }
