@@ -109,7 +109,6 @@ func multiplyPrice(inst map[string]any, percent int64) {
 var (
 	anyInstance = simtest.Request("", "/instances.*")
 	deletes     = simtest.Request("DELETE", ".*")
-	listsOffers = simtest.Request("GET", "/offers")
 	emptyList   = simtest.Request("GET", "/instances").Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`))
 )
 
@@ -218,10 +217,7 @@ func (e *env) read(members []fleet.Member) []fleet.Member {
 	e.t.Helper()
 	time.Sleep(time.Minute) // until what was stopped or destroyed is
 	members, _, err := e.engine().Refresh(e.t.Context(), members)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return members
+	return must(members, err)
 }
 
 // want fails unless the result has this many members, all ready, and no failures.

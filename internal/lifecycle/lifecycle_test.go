@@ -25,7 +25,7 @@ var (
 // withAccount runs a test in a synctest bubble, with an account without an instance.
 func withAccount(t *testing.T, test func(t *testing.T, s *service, m *Manager)) {
 	t.Helper()
-	rentaltest.Run(t, rentaltest.NewAccount, func(t *testing.T, s *service, client *rental.Client) {
+	rentaltest.Run(t, rentaltest.NewAccount(), func(t *testing.T, s *service, client *rental.Client) {
 		test(t, s, newManager(client))
 	})
 }
@@ -33,10 +33,8 @@ func withAccount(t *testing.T, test func(t *testing.T, s *service, m *Manager)) 
 // withInstance is withAccount with an instance: "stopped", or "outbid/running" with its desired state.
 func withInstance(t *testing.T, kind rental.RentalType, state string, test func(*testing.T, *service, *Manager)) {
 	t.Helper()
-	made := func() *service {
-		status, desired, _ := strings.Cut(state, "/")
-		return rentaltest.New(kind, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)))
-	}
+	status, desired, _ := strings.Cut(state, "/")
+	made := rentaltest.New(kind, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)))
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) { test(t, s, newManager(client)) })
 }
 

@@ -12,10 +12,8 @@ import (
 // An example to copy. The response to a start is lost, and the client repeats the request, which the API refuses
 // because the instance is starting. The log can be read when the instance runs.
 func TestService(t *testing.T) {
-	made := func() *rentaltest.Service {
-		return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped)
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	service := rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped)
+	rentaltest.Run(t, service, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
 		s.Lag = 5 * time.Second // of reads
 		s.On["start"] = func(s *rentaltest.Service) int {
 			if s.Inst.Status == rental.StatusStarting {
