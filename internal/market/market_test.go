@@ -37,6 +37,12 @@ func run(t *testing.T, offers int, test func(t *testing.T, e *env)) {
 	})
 }
 
+// subtest runs a subtest with this many offers.
+func subtest(t *testing.T, name string, offers int, test func(t *testing.T, e *env)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, offers, test) })
+}
+
 // limitBurn begins a new process with a burn limit; 0 for none.
 func (e *env) limitBurn(kopH int64) {
 	manager := lifecycle.New(lifecycle.Config{
@@ -254,19 +260,17 @@ func TestRent_FixedOffer(t *testing.T) {
 		"not readable, with a cap":      {503, 100, 0, false, "OffersUnreadable"},
 		"not readable, price counted":   {503, 0, 100, false, "OffersUnreadable"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 1, func(t *testing.T, e *env) {
-				price := e.offers[0].Price.OnDemandKopH
-				e.set(!test.taken, e.offers[0])
-				if e.limitBurn(price * test.limit / 100); test.read != 200 {
-					e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
-				}
-				d := Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
-				d.MaxPriceKopH = price * test.cap / 100
-				if _, rented, err := e.rent(t.Context(), d); errorName(err) != test.want || (rented.ID != "") != (err == nil) {
-					t.Errorf("rented %s, %v", rented.ID, err)
-				}
-			})
+		subtest(t, name, 1, func(t *testing.T, e *env) {
+			price := e.offers[0].Price.OnDemandKopH
+			e.set(!test.taken, e.offers[0])
+			if e.limitBurn(price * test.limit / 100); test.read != 200 {
+				e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
+			}
+			d := Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
+			d.MaxPriceKopH = price * test.cap / 100
+			if _, rented, err := e.rent(t.Context(), d); errorName(err) != test.want || (rented.ID != "") != (err == nil) {
+				t.Errorf("rented %s, %v", rented.ID, err)
+			}
 		})
 	}
 }
@@ -324,32 +328,30 @@ func TestRent_EndsClaims(t *testing.T) {
 		"not available":              {gone, claimTTL, "NoOffer"},
 		"an unknown outcome":         {refused(503), claimTTL, "OutcomeUnknown"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 2, func(t *testing.T, e *env) {
-				e.set(false, e.offers[1])
-				test.change(e)
-				ctx := within(t, 5*time.Minute)
-				search := e.market.Search(demand(1, 0))
-				taken, err := search.Take(ctx, 1, 1, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := order("key")
-				if test.want == "NotRecent" {
-					o.RecoverWithin = time.Minute
-				}
-				_, err = search.Rent(ctx, o, taken...)
-				if errorName(err) != test.want {
-					t.Errorf("got %v", err)
-				}
-				if n := e.CountRequests("POST", "/instances"); test.want == "NoOffer" && n != 1 {
-					t.Errorf("%d create requests: the key was requested again", n)
-				}
-				end, _ := e.claimEnd(e.offers[0].ID)
-				if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
-					t.Errorf("claimed for %s, want %s", left, test.claimed)
-				}
-			})
+		subtest(t, name, 2, func(t *testing.T, e *env) {
+			e.set(false, e.offers[1])
+			test.change(e)
+			ctx := within(t, 5*time.Minute)
+			search := e.market.Search(demand(1, 0))
+			taken, err := search.Take(ctx, 1, 1, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := order("key")
+			if test.want == "NotRecent" {
+				o.RecoverWithin = time.Minute
+			}
+			_, err = search.Rent(ctx, o, taken...)
+			if errorName(err) != test.want {
+				t.Errorf("got %v", err)
+			}
+			if n := e.CountRequests("POST", "/instances"); test.want == "NoOffer" && n != 1 {
+				t.Errorf("%d create requests: the key was requested again", n)
+			}
+			end, _ := e.claimEnd(e.offers[0].ID)
+			if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
+				t.Errorf("claimed for %s, want %s", left, test.claimed)
+			}
 		})
 	}
 }

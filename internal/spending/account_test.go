@@ -55,6 +55,12 @@ func run(t *testing.T, limit int64, test func(*testing.T, api, *spending.Account
 	})
 }
 
+// subtest runs a subtest with an account that has a burn limit.
+func subtest(t *testing.T, name string, limit int64, test func(*testing.T, api, *spending.Account)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, limit, test) })
+}
+
 func burnLimit(kopH int64) spending.Limits {
 	return spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: kopH}
 }
@@ -135,21 +141,19 @@ func TestAccount_Check(t *testing.T) {
 		"unreadable, off":            {off, 0, 0, 0, 403, start, ""},
 		"nothing to check":           {fails, limit, 0, 300, 403, spending.Change{}, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 0, func(t *testing.T, api api, _ *spending.Account) {
-				api.SetAccount(simulator.AccountPatch{BalanceKop: new(test.balance - 50), CreditLimitKop: new(int64(50))})
-				api.set(test.burn, running("old", 40))
-				if test.unreadable != 0 {
-					api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
+		subtest(t, name, 0, func(t *testing.T, api api, _ *spending.Account) {
+			api.SetAccount(simulator.AccountPatch{BalanceKop: new(test.balance - 50), CreditLimitKop: new(int64(50))})
+			api.set(test.burn, running("old", 40))
+			if test.unreadable != 0 {
+				api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
+			}
+			limits := spending.Limits{RequireFunds: test.funds, MaxBurnKopH: test.limit}
+			account := spending.NewAccount(limits, api.Client)
+			for range 2 { // a plan does not count for the next one
+				if got := names(account.Check(t.Context(), test.change)); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
 				}
-				limits := spending.Limits{RequireFunds: test.funds, MaxBurnKopH: test.limit}
-				account := spending.NewAccount(limits, api.Client)
-				for range 2 { // a plan does not count for the next one
-					if got := names(account.Check(t.Context(), test.change)); got != test.want {
-						t.Errorf("%q, want %q", got, test.want)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -171,19 +175,17 @@ func TestAccount_FailedInstance(t *testing.T) {
 		"not billed, not a replacement":     {100, 100, "", ""},
 		"another one is billed in addition": {250, 51, "failed", "AboveBurnLimit"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 200, func(t *testing.T, api api, account *spending.Account) {
-				api.set(test.burn, running("other", 100), failed)
-				wantError(t, account.Spend(t.Context(), test.id, test.price, bills("")), test.want)
-				replacement := spending.Replacement{ID: "failed", KopH: test.price}
-				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
-				if test.id == "" {
-					change.Replacements, change.AddedKopH = nil, test.price
-				}
-				if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != "") {
-					t.Errorf("plan: %v", problems)
-				}
-			})
+		subtest(t, name, 200, func(t *testing.T, api api, account *spending.Account) {
+			api.set(test.burn, running("other", 100), failed)
+			wantError(t, account.Spend(t.Context(), test.id, test.price, bills("")), test.want)
+			replacement := spending.Replacement{ID: "failed", KopH: test.price}
+			change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
+			if test.id == "" {
+				change.Replacements, change.AddedKopH = nil, test.price
+			}
+			if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != "") {
+				t.Errorf("plan: %v", problems)
+			}
 		})
 	}
 }
@@ -282,23 +284,21 @@ func TestAccount_LaggingAPI(t *testing.T) {
 			now: answers{0, []rental.Instance{old}}, later: answers{0, []rental.Instance{old}}, want: "AboveBurnLimit",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, limit, func(t *testing.T, api api, account *spending.Account) {
-				if test.rented != "" {
-					wantError(t, rent(t, account, test.rented, test.kopH), "")
-				}
-				if test.destroyed {
-					account.Destroyed("old")
-				}
-				api.set(test.now.burn, test.now.listed...)
-				began := time.Now()
-				time.AfterFunc(lag-time.Second, func() { api.set(test.later.burn, test.later.listed...) })
-				err := rent(t, account, "next", price)
-				if took := time.Since(began); errorName(err) != test.want || took > test.waits+time.Second {
-					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
-				}
-				time.Sleep(time.Minute)
-			})
+		subtest(t, name, limit, func(t *testing.T, api api, account *spending.Account) {
+			if test.rented != "" {
+				wantError(t, rent(t, account, test.rented, test.kopH), "")
+			}
+			if test.destroyed {
+				account.Destroyed("old")
+			}
+			api.set(test.now.burn, test.now.listed...)
+			began := time.Now()
+			time.AfterFunc(lag-time.Second, func() { api.set(test.later.burn, test.later.listed...) })
+			err := rent(t, account, "next", price)
+			if took := time.Since(began); errorName(err) != test.want || took > test.waits+time.Second {
+				t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
+			}
+			time.Sleep(time.Minute)
 		})
 	}
 }
@@ -318,25 +318,23 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 		"listed already": {50, "first", ends, "", ends + lagInterval},
 		"still there":    {50, "first", time.Hour, "AboveBurnLimit", maxAge + lag + 3*lagInterval},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 100, func(t *testing.T, api api, account *spending.Account) {
-				began := time.Now()
-				first := make(chan error)
-				go func() {
-					first <- account.Spend(t.Context(), "", 50, func(context.Context) (string, error) {
-						api.set(50, running("first", 50))
-						time.Sleep(test.lasts)
-						api.set(test.burn, running("first", test.burn))
-						return test.id, nil
-					})
-				}()
-				time.Sleep(maxAge + time.Second)
-				err := rent(t, account, "second", 50)
-				if waited := time.Since(began); errorName(err) != test.want || waited > test.waited+2*time.Second {
-					t.Errorf("%v after %s", err, waited)
-				}
-				wantError(t, <-first, "")
-			})
+		subtest(t, name, 100, func(t *testing.T, api api, account *spending.Account) {
+			began := time.Now()
+			first := make(chan error)
+			go func() {
+				first <- account.Spend(t.Context(), "", 50, func(context.Context) (string, error) {
+					api.set(50, running("first", 50))
+					time.Sleep(test.lasts)
+					api.set(test.burn, running("first", test.burn))
+					return test.id, nil
+				})
+			}()
+			time.Sleep(maxAge + time.Second)
+			err := rent(t, account, "second", 50)
+			if waited := time.Since(began); errorName(err) != test.want || waited > test.waited+2*time.Second {
+				t.Errorf("%v after %s", err, waited)
+			}
+			wantError(t, <-first, "")
 		})
 	}
 }
