@@ -238,7 +238,7 @@ func TestReport_HasNoSensitiveValues(t *testing.T) {
 		if !strings.Contains(file, "sensitive") {
 			continue
 		}
-		report := cost.NewReport(readPlan(t, file))
+		report := cost.NewReport(parse(t, textOf(t, file)))
 		data, err := report.JSON()
 		if err != nil {
 			t.Fatal(err)

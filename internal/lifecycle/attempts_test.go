@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,23 +82,15 @@ func TestRequest(t *testing.T) {
 		withResponses(t, name, test.service, func(t *testing.T, _ *service, c *creation) {
 			ctx := within(t, 8*rental.DefaultRequestTimeout)
 			rented, _, err := c.request(ctx, &anOffer)
-			got := rented.ID
-			if err != nil {
-				got = codeOf(err)
+			got := cmp.Or(errorName(err), rented.ID)
+			if refusal, ok := err.(*rental.Error); ok {
+				got = refusal.Code
 			}
 			if got != test.want {
 				t.Errorf("%s (%v), want %s", got, err, test.want)
 			}
 		})
 	}
-}
-
-func codeOf(err error) string {
-	e, _ := errors.AsType[*rental.Error](err)
-	if errorName(err) == "OutcomeUnknown" || e == nil {
-		return errorName(err)
-	}
-	return e.Code
 }
 
 // A response that a repetition is not likely to improve ends the creation soon.
