@@ -14,6 +14,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/cost"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/tfinstance"
 )
@@ -35,25 +36,13 @@ func TestQuery_HasEveryFilter(t *testing.T) {
 
 // The prices are those of the offers that an apply takes, each once, with the disk; the cap counts without one.
 func TestNewReportWithPrices(t *testing.T) {
-	server, err := simulator.Start(t.Context(), simulator.Config{
-		Seed: 1, Clock: simulator.ClockManual, Market: simulator.MarketStill,
+	simtest.InBubble(t, simulator.Config{Seed: 1}, testPrices)
+}
+
+func testPrices(t *testing.T, b *simtest.Bubble) {
+	offers := slices.DeleteFunc(b.Offers(), func(offer rental.Offer) bool {
+		return offer.GPU.Slug != "rtx_4090" || offer.GPU.Count != 1
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	client, err := rental.New(rental.Config{BaseURL: server.BaseURL, APIKey: server.APIKey})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var offers []rental.Offer
-	filters := rental.OfferQuery{GPU: []string{"rtx_4090"}, NumGPUs: []int64{1}}
-	for offer, err := range client.ListOffers(t.Context(), filters) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		offers = append(offers, offer)
-	}
 	// price is what a server from the n-th offer costs with 60 GB.
 	price := func(n int) int64 { return offers[n].Price.OnDemandKopH + offers[n].DiskKopH(50) }
 	const query = `{"gpu": ["rtx_4090"], "num_gpus": [1]}`
@@ -62,7 +51,7 @@ func TestNewReportWithPrices(t *testing.T) {
 	create := func(kind, name, after string) string {
 		return changeOf(kind, name, `"actions": ["create"], "before": null, "after": {`+after+`}, "after_unknown": {}`)
 	}
-	report, err := cost.NewReportWithPrices(t.Context(), client, planOf(t,
+	report, err := cost.NewReportWithPrices(t.Context(), b.Client, planOf(t,
 		create(instance, "a", queried),
 		create("gpurent_fleet", "train", server60+`, "size": 2, "offer_queries": [`+query+`]`),
 		create(instance, "named", server60+`, "offer_id": "`+offers[5].ID+`"`),

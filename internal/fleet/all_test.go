@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -248,8 +247,7 @@ func TestApply_AllWaitEnds(t *testing.T) {
 	} {
 		subtest(t, want, simulator.Config{}, func(t *testing.T, e *env) {
 			e.loseOffer(3, 48*time.Hour)
-			ctx, cancel := context.WithTimeout(t.Context(), timeout)
-			defer cancel()
+			ctx := within(t, timeout)
 			began := time.Now()
 			result := e.engine().Apply(ctx, allOf(4, time.Hour), nil, 2*time.Hour)
 			interrupted := want == "Interrupted"

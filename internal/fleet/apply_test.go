@@ -36,27 +36,6 @@ func TestApply_CreatesManyMembers(t *testing.T) {
 	})
 }
 
-// A failed and a missing member are replaced under the keys of the next generation. The others are not touched.
-func TestApply_Heals(t *testing.T) {
-	run(t, simulator.Config{}, func(t *testing.T, e *env) {
-		first := e.create(spec(4))
-		e.fail(first[1])
-		e.destroy(first[2].Instance.ID)
-		members := e.read(first)
-		if !members[2].Missing() {
-			t.Errorf("after its destruction, a member is %s", members[2].Instance.Status)
-		}
-		second := e.apply(spec(4), members)
-		e.want(second, 4)
-		for i, m := range second.Members {
-			replaced := i == 1 || i == 2
-			if replaced != (m.Instance.ID != first[i].Instance.ID) || replaced != (m.Generation == 2) {
-				t.Errorf("slot %d: %s, generation %d, before %s", i, m.Instance.ID, m.Generation, first[i].Instance.ID)
-			}
-		}
-	})
-}
-
 // A fleet that was destroyed can be created again under the same chosen seed: the keys of its instances are used. The
 // first member finds the first unused key, with a number of requests that grows with the logarithm of their number. The
 // others need two requests.
@@ -127,7 +106,7 @@ func TestApply_RollingUpdateStops(t *testing.T) {
 	t.Run("without offers", func(t *testing.T) {
 		runAny(t, simulator.Config{}, func(t *testing.T, e *env, all bool) {
 			first := e.create(spec(3))
-			e.refuse(http.StatusForbidden, listsOffers)
+			e.refuse(http.StatusForbidden, simtest.Request("GET", "/offers"))
 			larger := rolling(4, 1)
 			larger.All = all
 			result := e.apply(larger, e.read(first))
@@ -257,31 +236,22 @@ func TestApply_WaitsForOffers(t *testing.T) {
 // All members have the same country and GPU, including those that join what an interrupted apply has rented.
 func TestApply_SameCountryAndGPU(t *testing.T) {
 	run(t, simulator.Config{MarketScale: 5}, func(t *testing.T, e *env) {
-		offers, counts := e.Offers(), map[market.Location]int{}
-		for _, offer := range offers {
-			counts[market.LocationOf(offer)]++
-		}
-		var rare market.Location // with the fewest offers, but enough
-		for location, count := range counts {
-			if count >= 5 && location.Country != "" && (counts[rare] == 0 || count < counts[rare]) {
-				rare = location
+		train := spec(4)
+		train.Offers.SameCountry, train.Offers.SameGPU = true, true
+		killed := e.create(train)
+		first := killed[0].Offer.Location
+		for _, offer := range e.Offers() {
+			if market.LocationOf(offer) != first {
+				e.SetOffer(offer.ID, simulator.OfferPatch{OnDemandKopH: new(int64(1))})
 			}
 		}
-		for _, offer := range offers {
-			e.SetOffer(offer.ID, simulator.OfferPatch{Available: new(market.LocationOf(offer) == rare)})
-		}
-		train := spec(2)
-		train.Offers.SameCountry, train.Offers.SameGPU = true, true
-		e.create(train) // killed
-		for _, offer := range offers {
-			e.AddOffer(offer.ID, 0)
-		}
-		time.Sleep(time.Minute)
-		result := e.apply(resized(train, 4), nil)
+		e.destroy(killed[2].Instance.ID)
+		e.destroy(killed[3].Instance.ID)
+		result := e.apply(train, nil)
 		e.want(result, 4)
 		for _, m := range result.Members[2:] {
-			if *m.Instance.Country != rare.Country || m.Instance.GPU.Slug != rare.GPU {
-				t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, rare)
+			if *m.Instance.Country != first.Country || m.Instance.GPU.Slug != first.GPU {
+				t.Errorf("slot %d: %s in %s, want %v", m.Slot, m.Instance.GPU.Slug, *m.Instance.Country, first)
 			}
 		}
 	})
@@ -290,8 +260,7 @@ func TestApply_SameCountryAndGPU(t *testing.T) {
 // An interruption keeps what was rented, and ends soon. What was not changed is as it was.
 func TestApply_Interrupted(t *testing.T) {
 	run(t, simulator.Config{Boot: 10 * time.Minute}, func(t *testing.T, e *env) {
-		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
-		defer cancel()
+		ctx := within(t, 120*time.Millisecond)
 		began := time.Now()
 		result := e.engine().Apply(ctx, allOf(40, 0), nil, time.Hour)
 		if took := time.Since(began); took > 5*time.Second {
@@ -419,8 +388,7 @@ func TestApply_NotDestroyed(t *testing.T) {
 	run(t, simulator.Config{}, func(t *testing.T, e *env) {
 		first := e.create(spec(2))
 		e.refuse(http.StatusForbidden, simtest.Request("DELETE", "/instances/"+first[0].Instance.ID))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		result := e.engine().Apply(ctx, spec(0), first, time.Hour)
 		if len(result.Members) != 2 || len(result.Failures) != 2 {
 			t.Fatal(describe(result))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +12,13 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/market"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
+
+var within = rentaltest.Within
 
 // env is a simulator with fake time.
 type env struct {
@@ -107,7 +109,6 @@ func multiplyPrice(inst map[string]any, percent int64) {
 var (
 	anyInstance = simtest.Request("", "/instances.*")
 	deletes     = simtest.Request("DELETE", ".*")
-	listsOffers = simtest.Request("GET", "/offers")
 	emptyList   = simtest.Request("GET", "/instances").Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`))
 )
 
@@ -216,10 +217,7 @@ func (e *env) read(members []fleet.Member) []fleet.Member {
 	e.t.Helper()
 	time.Sleep(time.Minute) // until what was stopped or destroyed is
 	members, _, err := e.engine().Refresh(e.t.Context(), members)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return members
+	return must(members, err)
 }
 
 // want fails unless the result has this many members, all ready, and no failures.
@@ -267,7 +265,7 @@ func kind(err error) string {
 	if rejected, ok := errors.AsType[lifecycle.Rejected](err); ok {
 		err = rejected.Reason
 	}
-	return strings.TrimLeft(path.Ext(fmt.Sprintf("%T", err)), ".")
+	return rentaltest.ErrorName(err)
 }
 
 // kinds returns the kinds of the failures by slot.

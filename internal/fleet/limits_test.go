@@ -120,15 +120,12 @@ func TestApply_SlowDestructionMakesRoom(t *testing.T) {
 					b["burn_kop_h"] = old.Price.RunningKopH
 				}
 			})),
-			simtest.Request("GET", "/instances").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+			simtest.Request("GET", "/instances.*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 				if within(time.Minute) {
-					query := r.URL.Query()
-					query.Set("status", "all")
-					r.URL.RawQuery = query.Encode()
+					r.URL.RawQuery = "status=all"
 				}
 				simtest.RewriteItems(destroying)(w, r, api)
 			}),
-			simtest.Request("GET", "/instances/.*").Do(simtest.RewriteItems(destroying)),
 		)
 		e.want(e.engine(burnLimit(limit)).Apply(t.Context(), rolling(1, 1), first, 30*time.Minute), 1)
 	})

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,26 +80,17 @@ func TestRequest(t *testing.T) {
 		"never a response until the deadline": {responses{cuts}, "OutcomeUnknown"},
 	} {
 		withResponses(t, name, test.service, func(t *testing.T, _ *service, c *creation) {
-			ctx, cancel := context.WithTimeout(t.Context(), 8*rental.DefaultRequestTimeout)
-			defer cancel()
+			ctx := within(t, 8*rental.DefaultRequestTimeout)
 			rented, _, err := c.request(ctx, &anOffer)
-			got := rented.ID
-			if err != nil {
-				got = codeOf(err)
+			got := cmp.Or(errorName(err), rented.ID)
+			if refusal, ok := err.(*rental.Error); ok {
+				got = refusal.Code
 			}
 			if got != test.want {
 				t.Errorf("%s (%v), want %s", got, err, test.want)
 			}
 		})
 	}
-}
-
-func codeOf(err error) string {
-	e, _ := errors.AsType[*rental.Error](err)
-	if errorName(err) == "OutcomeUnknown" || e == nil {
-		return errorName(err)
-	}
-	return e.Code
 }
 
 // A response that a repetition is not likely to improve ends the creation soon.
@@ -182,8 +174,7 @@ func TestRent_Refused(t *testing.T) {
 	} {
 		withResponses(t, name, test.responses, func(t *testing.T, s *service, c *creation) {
 			s.Script("GET /offers/*", test.offer)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
+			ctx := within(t, 20*time.Second)
 			rented, err := c.manager.Rent(ctx, c.order, anOffer)
 			refused, _ := errors.AsType[OfferRefused](err)
 			if errorName(err) != test.want || refused.Afterwards != test.afterwards || (rented.ID != "") != (err == nil) {

@@ -120,8 +120,7 @@ func TestConverge_Conditions(t *testing.T) {
 				s.Script(logs, rentaltest.Respond(200, map[string]any{"lines": []string{test.log}}))
 				began := time.Now()
 				fake.starts = began.Add(test.after)
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-				defer cancel()
+				ctx := within(t, 10*time.Minute)
 				_, err := m.Converge(ctx, s.Inst, targetOf(test.conditions))
 				if took := time.Since(began); err == nil && (took < test.after || took > test.after+time.Minute) {
 					t.Errorf("it took %s", took)
@@ -157,8 +156,7 @@ func TestCheckURLs_RequestWithoutKey(t *testing.T) {
 func TestLogBudget(t *testing.T) {
 	withRunning(t, nil, func(t *testing.T, s *service, m *Manager) {
 		s.Script(logs, rentaltest.Respond(200, map[string]any{"lines": []string{}}))
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
+		ctx := within(t, 10*time.Minute)
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() { _, _ = m.Converge(ctx, s.Inst, targetOf(ready)) }) //nolint:errcheck // it times out

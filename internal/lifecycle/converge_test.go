@@ -19,8 +19,7 @@ const decided = 4 * time.Minute
 // checkConverge runs one wait and compares its end: the type of the error or "ok", the status, and what was sent.
 func checkConverge(t *testing.T, s *service, m *Manager, target Target, want string) (reason string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
+	ctx := within(t, time.Hour)
 	began := time.Now()
 	now, err := m.Converge(ctx, s.Inst, target)
 	if took := time.Since(began); took > decided {
@@ -177,8 +176,7 @@ func TestConverge_StartCounts(t *testing.T) {
 		s.Lag = 25 * time.Second
 		go checkConverge(t, s, m, running(OutbidRestart), "ok, running: start")
 		time.Sleep(10 * time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
+		ctx := within(t, 10*time.Second)
 		if err := m.spend(ctx, 2000-1010); err != nil {
 			t.Error(err)
 		}

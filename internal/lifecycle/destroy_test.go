@@ -73,8 +73,7 @@ func TestDestroy_ContextEnds(t *testing.T) {
 	for status, accepted := range map[int]bool{http.StatusConflict: false, http.StatusOK: true} { // never carried out
 		withInstance(t, rental.OnDemand, "starting/running", func(t *testing.T, s *service, m *Manager) {
 			s.On["DELETE"] = replies(status)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-			defer cancel()
+			ctx := within(t, time.Hour)
 			began := time.Now()
 			got, err := m.Destroy(ctx, rentaltest.ID, time.Time{})
 			if got != accepted || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Hour {
@@ -102,8 +101,7 @@ func TestDestroy_NewInstanceIsNotFoundYet(t *testing.T) {
 				resp.Header.Set("Date", clock.UTC().Format(http.TimeFormat))
 				return resp, err
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
+			ctx := within(t, 2*time.Minute)
 			accepted, err := m.Destroy(ctx, rentaltest.ID, clock)
 			if n := len(s.Sent("DELETE /instances/*")); err != nil || accepted != (hidden == 2) || n < 3 {
 				t.Errorf("%s: accepted %t after %d requests, %v", name, accepted, n, err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,15 +16,16 @@ import (
 type service = rentaltest.Service
 
 var (
-	is, replies   = rentaltest.Is, rentaltest.Replies
-	starts, stops = rentaltest.Starts, rentaltest.Stops
-	outbidAfter   = rentaltest.OutbidAfter
+	is, replies       = rentaltest.Is, rentaltest.Replies
+	starts, stops     = rentaltest.Starts, rentaltest.Stops
+	outbidAfter       = rentaltest.OutbidAfter
+	within, errorName = rentaltest.Within, rentaltest.ErrorName
 )
 
 // withAccount runs a test in a synctest bubble, with an account without an instance.
 func withAccount(t *testing.T, test func(t *testing.T, s *service, m *Manager)) {
 	t.Helper()
-	rentaltest.Run(t, rentaltest.NewAccount, func(t *testing.T, s *service, client *rental.Client) {
+	rentaltest.Run(t, rentaltest.NewAccount(), func(t *testing.T, s *service, client *rental.Client) {
 		test(t, s, newManager(client))
 	})
 }
@@ -33,10 +33,8 @@ func withAccount(t *testing.T, test func(t *testing.T, s *service, m *Manager)) 
 // withInstance is withAccount with an instance: "stopped", or "outbid/running" with its desired state.
 func withInstance(t *testing.T, kind rental.RentalType, state string, test func(*testing.T, *service, *Manager)) {
 	t.Helper()
-	made := func() *service {
-		status, desired, _ := strings.Cut(state, "/")
-		return rentaltest.New(kind, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)))
-	}
+	status, desired, _ := strings.Cut(state, "/")
+	made := rentaltest.New(kind, rental.InstanceStatus(status), rental.DesiredState(cmp.Or(desired, status)))
 	rentaltest.Run(t, made, func(t *testing.T, s *service, client *rental.Client) { test(t, s, newManager(client)) })
 }
 
@@ -72,15 +70,6 @@ func (m *Manager) limitBurn(kopH int64) {
 // spend spends money on another instance.
 func (m *Manager) spend(ctx context.Context, kopH int64) error {
 	return m.Account.Spend(ctx, "", kopH, func(context.Context) (string, error) { return "", nil })
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // reasonOf is the errorName of the reason why an instance must not run.

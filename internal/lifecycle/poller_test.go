@@ -182,8 +182,7 @@ func TestPoller_WaitEndsWithItsContext(t *testing.T) {
 			return nil, req.Context().Err()
 		}
 		poll(t, rentaltest.Response(hangs), func(t *testing.T, p *poller) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
+			ctx := within(t, 10*time.Second)
 			began := time.Now()
 			err := waitForAll(ctx, p, ids...)
 			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {

@@ -253,8 +253,7 @@ func TestRent_BurnLimit(t *testing.T) {
 			if test.status != 0 {
 				s.Script("POST /instances", rentaltest.Fail(test.status))
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
+			ctx := within(t, time.Minute)
 			rented, err := m.Rent(ctx, order, anOffer)
 			if errorName(err) != test.want || (err == nil) != (rented.ID != "") || s.Changes() != "" {
 				t.Errorf("%+v, %v, sent %s", rented, err, s.Changes())
@@ -417,8 +416,7 @@ func TestConvergeRented_FoundInstanceCounts(t *testing.T) {
 		if _, err = m.ConvergeRented(t.Context(), rented, running(OutbidRestart)); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
+		ctx := within(t, 20*time.Second)
 		if err = m.spend(ctx, 510); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("another one: %v", err)
 		}

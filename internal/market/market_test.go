@@ -2,7 +2,6 @@ package market
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,10 +9,13 @@ import (
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/lifecycle"
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
 )
+
+var within, errorName = rentaltest.Within, rentaltest.ErrorName
 
 // env is a simulator in a bubble, and the market of a new process.
 type env struct {
@@ -33,6 +35,12 @@ func run(t *testing.T, offers int, test func(t *testing.T, e *env)) {
 		e.limitBurn(0)
 		test(t, e)
 	})
+}
+
+// subtest runs a subtest with this many offers.
+func subtest(t *testing.T, name string, offers int, test func(t *testing.T, e *env)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, offers, test) })
 }
 
 // limitBurn begins a new process with a burn limit; 0 for none.
@@ -95,15 +103,6 @@ func refuses(offers ...rental.Offer) simtest.Match {
 		ids = append(ids, offer.ID)
 	}
 	return simtest.Creates(ids...)
-}
-
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
-	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // order is an order under a key; a random key if it is empty.
@@ -217,8 +216,7 @@ func TestRent_KeepsCountry(t *testing.T) {
 			d := demand(2, 0)
 			d.SameCountry = true
 			search := e.market.Search(d)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
+			ctx := within(t, 5*time.Minute)
 			if _, err := search.Rent(ctx, order("key")); errorName(err) != want {
 				t.Fatalf("got %v", err)
 			}
@@ -262,19 +260,17 @@ func TestRent_FixedOffer(t *testing.T) {
 		"not readable, with a cap":      {503, 100, 0, false, "OffersUnreadable"},
 		"not readable, price counted":   {503, 0, 100, false, "OffersUnreadable"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 1, func(t *testing.T, e *env) {
-				price := e.offers[0].Price.OnDemandKopH
-				e.set(!test.taken, e.offers[0])
-				if e.limitBurn(price * test.limit / 100); test.read != 200 {
-					e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
-				}
-				d := Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
-				d.MaxPriceKopH = price * test.cap / 100
-				if _, rented, err := e.rent(t.Context(), d); errorName(err) != test.want || (rented.ID != "") != (err == nil) {
-					t.Errorf("rented %s, %v", rented.ID, err)
-				}
-			})
+		subtest(t, name, 1, func(t *testing.T, e *env) {
+			price := e.offers[0].Price.OnDemandKopH
+			e.set(!test.taken, e.offers[0])
+			if e.limitBurn(price * test.limit / 100); test.read != 200 {
+				e.Proxy.Set(simtest.Request("GET", "/offers.*").Do(simtest.Fail(test.read)))
+			}
+			d := Demand{OfferID: e.offers[0].ID, Count: 1, Request: order("").Request}
+			d.MaxPriceKopH = price * test.cap / 100
+			if _, rented, err := e.rent(t.Context(), d); errorName(err) != test.want || (rented.ID != "") != (err == nil) {
+				t.Errorf("rented %s, %v", rented.ID, err)
+			}
 		})
 	}
 }
@@ -332,33 +328,30 @@ func TestRent_EndsClaims(t *testing.T) {
 		"not available":              {gone, claimTTL, "NoOffer"},
 		"an unknown outcome":         {refused(503), claimTTL, "OutcomeUnknown"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 2, func(t *testing.T, e *env) {
-				e.set(false, e.offers[1])
-				test.change(e)
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-				search := e.market.Search(demand(1, 0))
-				taken, err := search.Take(ctx, 1, 1, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := order("key")
-				if test.want == "NotRecent" {
-					o.RecoverWithin = time.Minute
-				}
-				_, err = search.Rent(ctx, o, taken...)
-				if errorName(err) != test.want {
-					t.Errorf("got %v", err)
-				}
-				if n := e.CountRequests("POST", "/instances"); test.want == "NoOffer" && n != 1 {
-					t.Errorf("%d create requests: the key was requested again", n)
-				}
-				end, _ := e.claimEnd(e.offers[0].ID)
-				if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
-					t.Errorf("claimed for %s, want %s", left, test.claimed)
-				}
-			})
+		subtest(t, name, 2, func(t *testing.T, e *env) {
+			e.set(false, e.offers[1])
+			test.change(e)
+			ctx := within(t, 5*time.Minute)
+			search := e.market.Search(demand(1, 0))
+			taken, err := search.Take(ctx, 1, 1, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := order("key")
+			if test.want == "NotRecent" {
+				o.RecoverWithin = time.Minute
+			}
+			_, err = search.Rent(ctx, o, taken...)
+			if errorName(err) != test.want {
+				t.Errorf("got %v", err)
+			}
+			if n := e.CountRequests("POST", "/instances"); test.want == "NoOffer" && n != 1 {
+				t.Errorf("%d create requests: the key was requested again", n)
+			}
+			end, _ := e.claimEnd(e.offers[0].ID)
+			if left := time.Until(end); left < test.claimed-10*time.Second || left > test.claimed || end.IsZero() {
+				t.Errorf("claimed for %s, want %s", left, test.claimed)
+			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package market
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -42,26 +41,24 @@ func TestRent_TriesTheNextOffer(t *testing.T) {
 		"all are taken":                 {taken(8), 0, 0, "NoOffer", 8},
 		"the next one is above the cap": {taken(1), 150, 0, "NoOffer", 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 8, func(t *testing.T, e *env) {
-				for i, offer := range e.offers {
-					e.price(offer, int64(100+100*i))
-				}
-				test.change(e)
-				d := demand(1, 0)
-				d.MaxPriceKopH = test.maxPrice
-				offer, _, err := e.rent(t.Context(), d)
-				if offer != test.offer || errorName(err) != test.want {
-					t.Errorf("rented offer %d, %v", offer, err)
-				}
-				refused, ok := errors.AsType[lifecycle.OfferRefused](err)
-				if ok && refused.Afterwards != lifecycle.Available {
-					t.Errorf("got %#v", err)
-				}
-				if n := e.CountRequests("POST", "/instances"); n != test.requests {
-					t.Errorf("%d create requests, want %d", n, test.requests)
-				}
-			})
+		subtest(t, name, 8, func(t *testing.T, e *env) {
+			for i, offer := range e.offers {
+				e.price(offer, int64(100+100*i))
+			}
+			test.change(e)
+			d := demand(1, 0)
+			d.MaxPriceKopH = test.maxPrice
+			offer, _, err := e.rent(t.Context(), d)
+			if offer != test.offer || errorName(err) != test.want {
+				t.Errorf("rented offer %d, %v", offer, err)
+			}
+			refused, ok := errors.AsType[lifecycle.OfferRefused](err)
+			if ok && refused.Afterwards != lifecycle.Available {
+				t.Errorf("got %#v", err)
+			}
+			if n := e.CountRequests("POST", "/instances"); n != test.requests {
+				t.Errorf("%d create requests, want %d", n, test.requests)
+			}
 		})
 	}
 }
@@ -223,19 +220,16 @@ func TestWait_Ends(t *testing.T) {
 		"an outage that does not end":    {fails(503), 3 * time.Hour, false, "OffersUnreadable", 2 * time.Hour},
 		"an interruption of this outage": {fails(503), 30 * time.Minute, false, "Interrupted", 30 * time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, maxRefusals, func(t *testing.T, e *env) {
-				e.set(false, e.offers...)
-				test.change(e)
-				ctx, cancel := context.WithTimeout(t.Context(), test.interrupt)
-				defer cancel()
-				d, began := demand(1, time.Hour), time.Now()
-				d.All = test.together
-				_, _, err := e.rent(ctx, d)
-				if took := time.Since(began); errorName(err) != test.want || took > test.took {
-					t.Errorf("got %v after %s", err, took)
-				}
-			})
+		subtest(t, name, maxRefusals, func(t *testing.T, e *env) {
+			e.set(false, e.offers...)
+			test.change(e)
+			ctx := within(t, test.interrupt)
+			d, began := demand(1, time.Hour), time.Now()
+			d.All = test.together
+			_, _, err := e.rent(ctx, d)
+			if took := time.Since(began); errorName(err) != test.want || took > test.took {
+				t.Errorf("got %v after %s", err, took)
+			}
 		})
 	}
 }
@@ -248,8 +242,7 @@ func TestWait_InterruptedClaimsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-		defer cancel()
+		ctx := within(t, 12*time.Second)
 		time.AfterFunc(12*time.Second-1, func() { other.Release(taken...) })
 		_, _, err = e.rent(ctx, demand(1, time.Hour))
 		synctest.Wait()
@@ -265,25 +258,23 @@ func TestRent_FindsByKey(t *testing.T) {
 	for name, test := range map[string]struct{ available, limited bool }{
 		"no offer": {false, false}, "above the burn limit": {true, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 2, func(t *testing.T, e *env) {
-				before, _, err := e.Client.CreateInstance(t.Context(), lifecycle.ChosenKey("key").Key(1), e.request(1))
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Hour)
-				if e.set(test.available, e.offers[0]); test.limited {
-					e.limitBurn(before.Price.RunningKopH)
-				}
-				began := time.Now()
-				rented, err := e.market.Search(demand(1, time.Hour)).Rent(t.Context(), order("key"))
-				if err != nil || rented.ID != before.ID || !rented.Recovered || time.Since(began) > time.Minute {
-					t.Errorf("got %+v, %v", rented, err)
-				}
-				if end, claimed := e.claimEnd(e.offers[0].ID); claimed && (end.IsZero() || time.Now().Before(end)) {
-					t.Errorf("the claim ends at %s", end)
-				}
-			})
+		subtest(t, name, 2, func(t *testing.T, e *env) {
+			before, _, err := e.Client.CreateInstance(t.Context(), lifecycle.ChosenKey("key").Key(1), e.request(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+			if e.set(test.available, e.offers[0]); test.limited {
+				e.limitBurn(before.Price.RunningKopH)
+			}
+			began := time.Now()
+			rented, err := e.market.Search(demand(1, time.Hour)).Rent(t.Context(), order("key"))
+			if err != nil || rented.ID != before.ID || !rented.Recovered || time.Since(began) > time.Minute {
+				t.Errorf("got %+v, %v", rented, err)
+			}
+			if end, claimed := e.claimEnd(e.offers[0].ID); claimed && (end.IsZero() || time.Now().Before(end)) {
+				t.Errorf("the claim ends at %s", end)
+			}
 		})
 	}
 }

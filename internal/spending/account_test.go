@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
+	"github.com/gpurent/terraform-provider-gpurent/internal/rental/rentaltest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simtest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 	"github.com/gpurent/terraform-provider-gpurent/internal/spending"
@@ -22,6 +23,8 @@ const (
 	lag         = 30 * time.Second
 	lagInterval = 5 * time.Second
 )
+
+var errorName = rentaltest.ErrorName
 
 // api is a simulator whose account costs what a test sets.
 type api struct{ *simtest.Bubble }
@@ -52,6 +55,12 @@ func run(t *testing.T, limit int64, test func(*testing.T, api, *spending.Account
 	})
 }
 
+// subtest runs a subtest with an account that has a burn limit.
+func subtest(t *testing.T, name string, limit int64, test func(*testing.T, api, *spending.Account)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, limit, test) })
+}
+
 func burnLimit(kopH int64) spending.Limits {
 	return spending.Limits{RequireFunds: spending.FundsOff, MaxBurnKopH: kopH}
 }
@@ -67,13 +76,12 @@ func rent(t *testing.T, account *spending.Account, id string, kopH int64) error 
 	return account.Spend(t.Context(), "", kopH, bills(id))
 }
 
-// errorName is the type of an error without its package.
-func errorName(err error) string {
-	if err == nil {
-		return ""
+// wantError fails unless an error has this type; without a type, unless there is none.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if errorName(err) != want {
+		t.Errorf("got %v, want %q", err, want)
 	}
-	name := fmt.Sprintf("%T", err)
-	return name[strings.LastIndex(name, ".")+1:]
 }
 
 func names(problems []spending.Problem) string {
@@ -133,21 +141,19 @@ func TestAccount_Check(t *testing.T) {
 		"unreadable, off":            {off, 0, 0, 0, 403, start, ""},
 		"nothing to check":           {fails, limit, 0, 300, 403, spending.Change{}, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 0, func(t *testing.T, api api, _ *spending.Account) {
-				api.SetAccount(simulator.AccountPatch{BalanceKop: new(test.balance - 50), CreditLimitKop: new(int64(50))})
-				api.set(test.burn, running("old", 40))
-				if test.unreadable != 0 {
-					api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
+		subtest(t, name, 0, func(t *testing.T, api api, _ *spending.Account) {
+			api.SetAccount(simulator.AccountPatch{BalanceKop: new(test.balance - 50), CreditLimitKop: new(int64(50))})
+			api.set(test.burn, running("old", 40))
+			if test.unreadable != 0 {
+				api.Proxy.Set(simtest.Request("GET", "/balance").Do(simtest.Fail(test.unreadable)))
+			}
+			limits := spending.Limits{RequireFunds: test.funds, MaxBurnKopH: test.limit}
+			account := spending.NewAccount(limits, api.Client)
+			for range 2 { // a plan does not count for the next one
+				if got := names(account.Check(t.Context(), test.change)); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
 				}
-				limits := spending.Limits{RequireFunds: test.funds, MaxBurnKopH: test.limit}
-				account := spending.NewAccount(limits, api.Client)
-				for range 2 { // a plan does not count for the next one
-					if got := names(account.Check(t.Context(), test.change)); got != test.want {
-						t.Errorf("%q, want %q", got, test.want)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -169,21 +175,17 @@ func TestAccount_FailedInstance(t *testing.T) {
 		"not billed, not a replacement":     {100, 100, "", ""},
 		"another one is billed in addition": {250, 51, "failed", "AboveBurnLimit"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 200, func(t *testing.T, api api, account *spending.Account) {
-				api.set(test.burn, running("other", 100), failed)
-				if err := account.Spend(t.Context(), test.id, test.price, bills("")); errorName(err) != test.want {
-					t.Errorf("apply: %v", err)
-				}
-				replacement := spending.Replacement{ID: "failed", KopH: test.price}
-				change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
-				if test.id == "" {
-					change.Replacements, change.AddedKopH = nil, test.price
-				}
-				if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != "") {
-					t.Errorf("plan: %v", problems)
-				}
-			})
+		subtest(t, name, 200, func(t *testing.T, api api, account *spending.Account) {
+			api.set(test.burn, running("other", 100), failed)
+			wantError(t, account.Spend(t.Context(), test.id, test.price, bills("")), test.want)
+			replacement := spending.Replacement{ID: "failed", KopH: test.price}
+			change := spending.Change{StartsKopH: test.price, Replacements: []spending.Replacement{replacement}}
+			if test.id == "" {
+				change.Replacements, change.AddedKopH = nil, test.price
+			}
+			if problems := account.Check(t.Context(), change); (len(problems) > 0) != (test.want != "") {
+				t.Errorf("plan: %v", problems)
+			}
 		})
 	}
 }
@@ -192,20 +194,18 @@ func TestAccount_FailedInstance(t *testing.T) {
 func TestAccount_CheckAfterADestruction(t *testing.T) {
 	run(t, 250, func(t *testing.T, api api, account *spending.Account) {
 		api.set(200, running("old", 200))
-		change := spending.Change{StartsKopH: 100, AddedKopH: 100}
-		for _, step := range []struct {
-			does func()
-			want string
-		}{
-			{func() {}, "AboveBurnLimit (warning)"},
-			{func() { account.Destroyed("old") }, ""}, // the API returns it for a while
-			{func() { time.Sleep(lag + time.Second) }, "AboveBurnLimit (warning)"},
-		} {
-			step.does()
-			if got := names(account.Check(t.Context(), change)); got != step.want {
-				t.Errorf("%q, want %q", got, step.want)
+		check := func(want string) {
+			t.Helper()
+			change := spending.Change{StartsKopH: 100, AddedKopH: 100}
+			if got := names(account.Check(t.Context(), change)); got != want {
+				t.Errorf("%q, want %q", got, want)
 			}
 		}
+		check("AboveBurnLimit (warning)")
+		account.Destroyed("old")
+		check("")
+		time.Sleep(lag + time.Second)
+		check("AboveBurnLimit (warning)")
 	})
 }
 
@@ -214,9 +214,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 	run(t, 200, func(t *testing.T, api api, account *spending.Account) {
 		api.set(0)
 		for n := range 200 {
-			if err := rent(t, account, fmt.Sprint(n), 1); err != nil {
-				t.Fatal(err)
-			}
+			wantError(t, rent(t, account, fmt.Sprint(n), 1), "")
 			time.Sleep(10 * time.Millisecond)
 		}
 		if api.readings() != 1 {
@@ -236,9 +234,7 @@ func TestAccount_SharesReadings(t *testing.T) {
 		}
 		time.Sleep(maxAge)
 		api.set(200, append(all[1:], running("more", 1), running("foreign", 0))...)
-		if err := rent(t, account, "last", 1); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("a reading is used for more than five seconds: %v", err)
-		}
+		wantError(t, rent(t, account, "last", 1), "AboveBurnLimit")
 	})
 }
 
@@ -288,25 +284,21 @@ func TestAccount_LaggingAPI(t *testing.T) {
 			now: answers{0, []rental.Instance{old}}, later: answers{0, []rental.Instance{old}}, want: "AboveBurnLimit",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, limit, func(t *testing.T, api api, account *spending.Account) {
-				if test.rented != "" {
-					if err := rent(t, account, test.rented, test.kopH); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if test.destroyed {
-					account.Destroyed("old")
-				}
-				api.set(test.now.burn, test.now.listed...)
-				began := time.Now()
-				time.AfterFunc(lag-time.Second, func() { api.set(test.later.burn, test.later.listed...) })
-				err := rent(t, account, "next", price)
-				if took := time.Since(began); errorName(err) != test.want || took > test.waits+time.Second {
-					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
-				}
-				time.Sleep(time.Minute)
-			})
+		subtest(t, name, limit, func(t *testing.T, api api, account *spending.Account) {
+			if test.rented != "" {
+				wantError(t, rent(t, account, test.rented, test.kopH), "")
+			}
+			if test.destroyed {
+				account.Destroyed("old")
+			}
+			api.set(test.now.burn, test.now.listed...)
+			began := time.Now()
+			time.AfterFunc(lag-time.Second, func() { api.set(test.later.burn, test.later.listed...) })
+			err := rent(t, account, "next", price)
+			if took := time.Since(began); errorName(err) != test.want || took > test.waits+time.Second {
+				t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.waits)
+			}
+			time.Sleep(time.Minute)
 		})
 	}
 }
@@ -326,27 +318,23 @@ func TestAccount_WaitsForRequestsInFlight(t *testing.T) {
 		"listed already": {50, "first", ends, "", ends + lagInterval},
 		"still there":    {50, "first", time.Hour, "AboveBurnLimit", maxAge + lag + 3*lagInterval},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, 100, func(t *testing.T, api api, account *spending.Account) {
-				began := time.Now()
-				first := make(chan error)
-				go func() {
-					first <- account.Spend(t.Context(), "", 50, func(context.Context) (string, error) {
-						api.set(50, running("first", 50))
-						time.Sleep(test.lasts)
-						api.set(test.burn, running("first", test.burn))
-						return test.id, nil
-					})
-				}()
-				time.Sleep(maxAge + time.Second)
-				err := rent(t, account, "second", 50)
-				if waited := time.Since(began); errorName(err) != test.want || waited > test.waited+2*time.Second {
-					t.Errorf("%v after %s", err, waited)
-				}
-				if err := <-first; err != nil {
-					t.Error(err)
-				}
-			})
+		subtest(t, name, 100, func(t *testing.T, api api, account *spending.Account) {
+			began := time.Now()
+			first := make(chan error)
+			go func() {
+				first <- account.Spend(t.Context(), "", 50, func(context.Context) (string, error) {
+					api.set(50, running("first", 50))
+					time.Sleep(test.lasts)
+					api.set(test.burn, running("first", test.burn))
+					return test.id, nil
+				})
+			}()
+			time.Sleep(maxAge + time.Second)
+			err := rent(t, account, "second", 50)
+			if waited := time.Since(began); errorName(err) != test.want || waited > test.waited+2*time.Second {
+				t.Errorf("%v after %s", err, waited)
+			}
+			wantError(t, <-first, "")
 		})
 	}
 }
@@ -364,9 +352,7 @@ func TestAccount_ComparesAgainBeforeTheRequestIsSent(t *testing.T) {
 			if sent := api.CountRequests("POST", "") > 0; errorName(err) != want && want != "" || sent != (want == "") {
 				t.Errorf("others cost %d: %v, sent %t", others, err, sent)
 			}
-			if err := rent(t, account, "next", 100-others); err != nil {
-				t.Errorf("the price stays reserved: %v", err)
-			}
+			wantError(t, rent(t, account, "next", 100-others), "") // nothing stays reserved
 		})
 	}
 }
@@ -382,9 +368,7 @@ func TestAccount_RequestsAreConcurrent(t *testing.T) {
 					time.Sleep(time.Minute)
 					return fmt.Sprint(n), nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				wantError(t, err, "")
 			})
 		}
 		all.Wait()
@@ -398,24 +382,16 @@ func TestAccount_RequestsAreConcurrent(t *testing.T) {
 func TestAccount_Replacement(t *testing.T) {
 	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
 		api.set(100, running("old", 100))
-		if err := account.Spend(t.Context(), "old", 101, bills("new")); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("an expensive one: %v", err)
-		}
+		wantError(t, account.Spend(t.Context(), "old", 101, bills("new")), "AboveBurnLimit")
 		err := account.Spend(t.Context(), "old", 90, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(0)
-			if err := account.Spend(ctx, "", 11, bills("other")); errorName(err) != "AboveBurnLimit" {
-				t.Errorf("another one took its place: %v", err)
-			}
+			wantError(t, account.Spend(ctx, "", 11, bills("other")), "AboveBurnLimit")
 			return "new", nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		wantError(t, err, "")
 		api.set(90, running("new", 90))
-		if err := rent(t, account, "small", 10); err != nil {
-			t.Error(err)
-		}
+		wantError(t, rent(t, account, "small", 10), "")
 	})
 }
 
@@ -428,16 +404,13 @@ func TestAccount_SpendInSpend(t *testing.T) {
 		err := account.Spend(t.Context(), "old", 80, func(ctx context.Context) (string, error) {
 			account.Destroyed("old")
 			api.set(10, running("other", 10))
-			if err := account.Spend(ctx, "old", 91, bills("new")); errorName(err) != "AboveBurnLimit" {
-				t.Errorf("above the limit: %v", err)
-			}
+			wantError(t, account.Spend(ctx, "old", 91, bills("new")), "AboveBurnLimit")
 			return "new", account.Spend(ctx, "old", 90, bills("new"))
 		})
 		if took := time.Since(began); err != nil || took > time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), lag/2)
-		defer cancel()
+		ctx := rentaltest.Within(t, lag/2)
 		if err := account.Spend(ctx, "", 1, bills("more")); err == nil {
 			t.Error("the lower of the two prices counts")
 		}
@@ -458,9 +431,7 @@ func TestAccount_SlowReading(t *testing.T) {
 		go func() { _ = rent(t, account, "", 1) }() //nolint:errcheck // it begins the reading
 		time.Sleep(39 * time.Second)                // the balance and the list
 		api{b}.set(100, running("other", 100))
-		if err := rent(t, account, "new", 60); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("rented with a reading that began 40 seconds before: %v", err)
-		}
+		wantError(t, rent(t, account, "new", 60), "AboveBurnLimit")
 	})
 }
 
@@ -499,13 +470,9 @@ func TestSpend_CostWithoutTheInstance(t *testing.T) {
 func TestAccount_StartedInstanceCostsMore(t *testing.T) {
 	run(t, 100, func(t *testing.T, api api, account *spending.Account) {
 		api.set(0)
-		if err := account.Spend(t.Context(), "a", 40, bills("a")); err != nil {
-			t.Fatal(err)
-		}
+		wantError(t, account.Spend(t.Context(), "a", 40, bills("a")), "")
 		api.set(60, running("a", 60))
 		time.Sleep(maxAge + time.Second)
-		if err := rent(t, account, "b", 50); errorName(err) != "AboveBurnLimit" {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, rent(t, account, "b", 50), "AboveBurnLimit")
 	})
 }

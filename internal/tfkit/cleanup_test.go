@@ -1,24 +1,20 @@
 package tfkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gpurent/terraform-provider-gpurent/internal/backoff"
 )
 
 // taking returns a function that takes d and then returns err.
 func taking(d time.Duration, err error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		select {
-		case <-time.After(d):
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return func(ctx context.Context) error { return cmp.Or(backoff.Sleep(ctx, d), err) }
 }
 
 func TestCleanup_Run(t *testing.T) {

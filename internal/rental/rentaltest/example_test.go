@@ -12,10 +12,9 @@ import (
 // An example to copy. The response to a start is lost, and the client repeats the request, which the API refuses
 // because the instance is starting. The log can be read when the instance runs.
 func TestService(t *testing.T) {
-	made := func() *rentaltest.Service {
-		return rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped)
-	}
-	rentaltest.Run(t, made, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+	service := rentaltest.New(rental.OnDemand, rental.StatusStopped, rental.DesiredStopped)
+	rentaltest.Run(t, service, func(t *testing.T, s *rentaltest.Service, client *rental.Client) {
+		ctx := rentaltest.Within(t, time.Minute)
 		s.Lag = 5 * time.Second // of reads
 		s.On["start"] = func(s *rentaltest.Service) int {
 			if s.Inst.Status == rental.StatusStarting {
@@ -27,14 +26,14 @@ func TestService(t *testing.T) {
 		s.Script("GET /instances/*/logs", rentaltest.InTurn(
 			rentaltest.Fail(http.StatusConflict), rentaltest.Respond(200, map[string]any{"lines": []string{"READY"}}),
 		))
-		if _, err := client.StartInstance(t.Context(), rentaltest.ID); !rental.IsConflict(err) {
+		if _, err := client.StartInstance(ctx, rentaltest.ID); !rental.IsConflict(err) {
 			t.Errorf("got %v", err)
 		}
 		for _, want := range []rental.InstanceStatus{"stopped", "starting", "running"} {
-			if inst, err := client.GetInstance(t.Context(), rentaltest.ID); err != nil || inst.Status != want {
+			if inst, err := client.GetInstance(ctx, rentaltest.ID); err != nil || inst.Status != want {
 				t.Errorf("%s, %v, want %s", inst.Status, err, want)
 			}
-			_, err := client.GetInstanceLogs(t.Context(), rentaltest.ID, 100)
+			_, err := client.GetInstanceLogs(ctx, rentaltest.ID, 100)
 			if first := want == "stopped"; (err != nil) != first {
 				t.Errorf("the log of the %s instance: %v", want, err)
 			}

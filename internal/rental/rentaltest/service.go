@@ -249,11 +249,10 @@ func changeName(request string) string {
 	return method
 }
 
-// Run runs a test in a synctest bubble with a client of the service that newService returns there.
-func Run(t *testing.T, newService func() *Service, test func(*testing.T, *Service, *rental.Client)) {
+// Run runs a test in a synctest bubble with a service and its client.
+func Run(t *testing.T, service *Service, test func(*testing.T, *Service, *rental.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		service := newService()
 		test(t, service, Client(t, service))
 		time.Sleep(2 * time.Hour) //nolint:forbidigo // fake time, until no goroutine is left
 	})

@@ -27,6 +27,7 @@ package rentaltest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,6 +37,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/rental"
 )
@@ -150,6 +152,17 @@ var Key = "test" + strings.Repeat("0", 40)
 
 // PublicKey is a line of a public key file.
 const PublicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKJLu/BJj6IuH3Ssli37zXUHMHdBfD153tGyfACAryQ8 me@laptop"
+
+// ErrorName is the type of an error without its package; empty without an error.
+func ErrorName(err error) string { return strings.TrimPrefix(path.Ext(fmt.Sprintf("%T", err)), ".") }
+
+// Within returns a context that ends after some time.
+func Within(t *testing.T, timeout time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	t.Cleanup(cancel)
+	return ctx
+}
 
 // Client returns a client of a service with two retries.
 func Client(t *testing.T, transport http.RoundTripper) *rental.Client {
