@@ -6,7 +6,7 @@ import (
 )
 
 func TestLimitLogLevel(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name, all, provider, sdk string
 		wantSDK, wantProvider    string
 	}{
@@ -18,8 +18,7 @@ func TestLimitLogLevel(t *testing.T) {
 		{"higher level for providers", "ERROR", "TRACE", "", "", ""},
 		{"unknown level", "loud", "", "", "", ""},
 		{"level set for the SDK", "", "", "TRACE", "TRACE", "OFF"},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv("TF_LOG", test.all)
 			t.Setenv("TF_LOG_PROVIDER", test.provider)

@@ -18,7 +18,7 @@ import (
 func TestRevoke(t *testing.T) {
 	key := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
 	withoutID := credentials.Credential{APIKey: oldKey}
-	unauthorized, notFound := apiError(401, "unauthorized"), apiError(404, "not_found")
+	unauthorized, notFound := rentaltest.Fail(401), rentaltest.Fail(404)
 	validKey := raw(200, `{"id":"usr_me"}`)
 	for name, test := range map[string]struct {
 		key      credentials.Credential
@@ -34,7 +34,7 @@ func TestRevoke(t *testing.T) {
 		"unknown id, valid key":      {key, notFound, validKey, 1, "its id is unknown"},
 		"unknown id, forbidden":      {key, notFound, forbidden, 1, "its id is unknown"},
 		"forbidden":                  {key, forbidden, nil, 1, "403"},
-		"service unavailable":        {key, apiError(503, "provider_unavailable"), nil, 3, "503"},
+		"service unavailable":        {key, rentaltest.Fail(503), nil, 3, "503"},
 		"no connection":              {key, rentaltest.Cut, nil, 3, "EOF"},
 		"404 of a proxy":             {key, raw(404, "<html>"), nil, 3, "404"},
 		"no id":                      {withoutID, noContent, validKey, 0, "its id is unknown"},
