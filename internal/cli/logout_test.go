@@ -112,6 +112,25 @@ func TestLogout(t *testing.T) {
 	}
 }
 
+func TestLogout_NotLoggedIn(t *testing.T) {
+	useTempHome(t)
+	logout := func(arguments ...string) (output string, code int) {
+		var text strings.Builder
+		code = Main(append([]string{"logout"}, arguments...), &text, &text)
+		return text.String(), code
+	}
+	if output, code := logout(); code != 0 || output != "Not logged in.\n" {
+		t.Errorf("exit %d, %q", code, output)
+	}
+	if output, code := logout("--base-url", address); code != 0 || output != "Not logged in to "+address+".\n" {
+		t.Errorf("exit %d, %q", code, output)
+	}
+	writeCredentials(t, "", address) // without a current login
+	if output, code := logout(); code != 2 {
+		t.Errorf("exit %d, %q", code, output)
+	}
+}
+
 // findTarget uses the order of the provider, and does not repeat an invalid address.
 func TestFindTarget(t *testing.T) {
 	const file, flagged = "https://file.example/api/v1", "https://flag.example/api/v1"
