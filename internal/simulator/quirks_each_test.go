@@ -10,6 +10,7 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/apidoc"
 	"github.com/gpurent/terraform-provider-gpurent/internal/contract/contracttest"
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
+	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
 // undocumented are the quirks of gateways, unknown fields, and values without a promise that they are all. The contract
@@ -23,7 +24,7 @@ func TestQuirk(t *testing.T) {
 	for _, name := range quirks.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := newClient(t, withQuirks(name))
+			api := newClient(t, func(c *simulator.Config) { c.Hooks = quirks.New(name) })
 			if !slices.Contains(undocumented, name) {
 				api.handler = contracttest.New(t, contracttest.AllowInvalidRequests()).Wrap(api.Handler())
 			}

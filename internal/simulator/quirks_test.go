@@ -13,11 +13,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
 
-// withQuirks enables quirks from the start.
-func withQuirks(names ...string) func(*simulator.Config) {
-	return func(c *simulator.Config) { c.Hooks = quirks.New(names...) }
-}
-
 // plain returns a client whose requests and responses have no quirks.
 func (api *client) plain() *client {
 	other := api.withKey(api.key)
