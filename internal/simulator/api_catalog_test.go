@@ -58,7 +58,8 @@ func TestCatalog_OnlyAvailable(t *testing.T) {
 		equal(t, what+": available", api.get("/offers/" + id).ok()["available"], any(want))
 	}
 	checkListed(false, "rented")
-	api.destroy(i.text("id"))
+	api.delete("/instances/" + i.text("id")).ok()
+	api.waitFor(i.text("id"), "destroyed")
 	checkListed(true, "released")
 	api.setOffer(id, object{"available": false})
 	checkListed(false, "taken from the market")

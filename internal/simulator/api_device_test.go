@@ -30,19 +30,13 @@ func (api *client) decide(login object, decision string) {
 	api.control(http.MethodPost, path, object{"decision": decision}).want(http.StatusNoContent)
 }
 
-func TestDevice_Code(t *testing.T) {
-	api := newFundedClient(t)
-	o := api.login()
-	equal(t, "expires_in", o.integer("expires_in"), 600)
-	complete := o.text("verification_uri_complete")
-	check(t, strings.HasPrefix(complete, o.text("verification_uri")) &&
-		strings.Contains(complete, url.QueryEscape(o.text("user_code"))), "verification_uri_complete %q", complete)
-	check(t, !strings.Contains(complete, o.text("device_code")), "verification_uri_complete contains the device code")
-}
-
 func TestDevice_TokenOnce(t *testing.T) {
 	api := newFundedClient(t)
 	login := api.login()
+	complete := login.text("verification_uri_complete")
+	check(t, strings.HasPrefix(complete, login.text("verification_uri")) &&
+		strings.Contains(complete, url.QueryEscape(login.text("user_code"))) &&
+		!strings.Contains(complete, login.text("device_code")), "verification_uri_complete %q", complete)
 	interval := time.Duration(login.integer("interval")) * time.Second
 	api.poll(login).failsWith("authorization_pending")
 	api.Advance(interval)
@@ -65,6 +59,7 @@ func TestDevice_LivesInRealTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			api := uncheckedClient(t, simulator.Config{TimeScale: scale, APIKey: testKey, Market: simulator.MarketStill})
 			login, late, approved := api.login(), api.login(), api.login()
+			equal(t, "expires_in", login.integer("expires_in"), 600)
 			api.decide(approved, "approve")
 			api.poll(login).failsWith("authorization_pending")
 			time.Sleep(4 * time.Second)
