@@ -68,6 +68,7 @@ func TestApprovalPage(t *testing.T) {
 	api := newClient(t)
 	login := api.login()
 	const here = "http://127.0.0.1"
+	api.send("GET", strings.TrimPrefix(login.text("verification_uri_complete"), here), nil).want(200)
 	typed := strings.ToLower(strings.ReplaceAll(login.text("user_code"), "-", ""))
 	for _, c := range []struct {
 		site, origin, decision string
