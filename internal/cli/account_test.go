@@ -28,7 +28,6 @@ func TestConnectAccount(t *testing.T) {
 		"no login at the address": {login: other, env: here},
 		"a key without an address": {login: here, key: environmentKey,
 			fails: "the address of the service for the key in GPURENT_API_KEY is missing"},
-		"nothing":                       {fails: "the address of the service is missing"},
 		"an unsafe address with a key":  {env: "http://rent.example/api/v1", key: environmentKey, fails: "https"},
 		"a key that cannot be a header": {env: here, key: environmentKey + "\n" + environmentKey, fails: "cannot be used"},
 	} {

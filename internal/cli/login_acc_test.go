@@ -1,10 +1,7 @@
 package cli_test
 
 import (
-	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -101,26 +98,5 @@ func TestLoginAndLogout_SendNoKeyFromEnvironment(t *testing.T) {
 		if err := acctest.Leak(key, map[string]string{"output": u.output.String()}); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestLogout_NotLoggedIn(t *testing.T) {
-	home := t.TempDir()
-	testenv.SetHome(t, home)
-	t.Setenv("GPURENT_BASE_URL", "")
-	for line, want := range map[string]string{
-		"logout": "Not logged in.\n",
-		"logout --base-url https://rent.example/api/v1": "Not logged in to https://rent.example/api/v1.\n",
-	} {
-		if stdout, stderr, code := run(strings.Fields(line)...); code != 0 || stdout != want {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", line, code, stdout, stderr)
-		}
-	}
-	folder := filepath.Join(testenv.ConfigDir(home), "gpurent")
-	const withoutCurrent = `{"credentials":{"https://rent.example/api/v1":{"api_key":"k"}}}`
-	err := errors.Join(os.MkdirAll(folder, 0o700),
-		os.WriteFile(filepath.Join(folder, "credentials.json"), []byte(withoutCurrent), 0o600))
-	if _, stderr, code := run("logout"); err != nil || code != 2 {
-		t.Errorf("without a current login: %v, exit %d, %s", err, code, stderr)
 	}
 }

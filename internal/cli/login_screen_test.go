@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,8 +21,8 @@ import (
 func TestLogin_RemovesControlCharacters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeLogin(t, pending, slowDown, rentaltest.Cut,
-			approvedFor(`"\u001b[31mme\r\n@\u202Ehere\u0007"`))
-		f.service.Script("POST /auth/device", codeResponse("user_code", `"AB\u001b]0;title\u0007CD\n\u200BEFGH"`))
+			approvedFor("\x1b[31mme\r\n@\u202Ehere\a"))
+		f.service.Script("POST /auth/device", codeResponse("user_code", "AB\x1b]0;title\aCD\n\u200BEFGH"))
 		err := f.run(t.Context(), t)
 		want := "Open https://rent.example/device in a browser and approve the code ABCD EFGH within 10m0s.\n" +
 			"Logged in to https://rent.example/api/v1 as me  @here. The key is in " + f.file + ".\n"
@@ -59,12 +58,12 @@ func TestLogin_WarnsAboutEnvironment(t *testing.T) {
 // A login with an invalid or unsafe device code response shows nothing, opens nothing and polls nothing.
 func TestLogin_RejectsUnsafePrompt(t *testing.T) {
 	for name, code := range map[string]response{
-		"an unsafe address": codeResponse("verification_uri", `"javascript:alert(1)"`),
-		"no code":           codeResponse("user_code", `""`),
-		"invisible code":    codeResponse("user_code", `"\u001b[2J\u0007"`),
-		"no device code":    codeResponse("device_code", `""`),
+		"an unsafe address": codeResponse("verification_uri", "javascript:alert(1)"),
+		"no code":           codeResponse("user_code", ""),
+		"invisible code":    codeResponse("user_code", "\x1b[2J\a"),
+		"no device code":    codeResponse("device_code", ""),
 		"not JSON":          raw(200, "<html>"),
-		"an error":          apiError(422, "validation_error"),
+		"an error":          rentaltest.Fail(422),
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
@@ -88,8 +87,8 @@ func TestLogin_OpensShownAddress(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeLogin(t, approved)
-			f.service.Script("POST /auth/device", codeResponse("verification_uri", strconv.Quote(test.address),
-				"verification_uri_complete", strconv.Quote(test.complete)))
+			f.service.Script("POST /auth/device", codeResponse("verification_uri", test.address,
+				"verification_uri_complete", test.complete))
 			opened := ""
 			f.browse = func(_ context.Context, address string) error { opened = address; return errors.New("no browser") }
 			if err := f.run(t.Context(), t); err != nil || opened != test.opened {

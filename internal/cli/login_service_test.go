@@ -37,14 +37,15 @@ func raw(status int, body string) response {
 	}
 }
 
-func apiError(status int, code string) response {
-	return raw(status, fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code))
+// refused returns an error of the endpoint that is polled.
+func refused(code string) response {
+	return raw(400, fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code))
 }
 
 // limited refuses a request because of the rate limit.
 func limited(retryAfter string) response {
 	return func(req *http.Request) (*http.Response, error) {
-		resp, err := apiError(429, "rate_limited")(req)
+		resp, err := rentaltest.Fail(429)(req)
 		resp.Header.Set("Retry-After", retryAfter)
 		return resp, err
 	}
@@ -52,19 +53,20 @@ func limited(retryAfter string) response {
 
 // Responses to a poll.
 var (
-	pending   = apiError(400, "authorization_pending")
-	slowDown  = apiError(400, "slow_down")
-	denied    = apiError(400, "access_denied")
-	expired   = apiError(400, "expired_token")
-	internal  = apiError(500, "internal")
-	forbidden = apiError(403, "forbidden")
-	approved  = approvedFor(`"me@rent.example"`)
+	pending   = refused("authorization_pending")
+	slowDown  = refused("slow_down")
+	denied    = refused("access_denied")
+	expired   = refused("expired_token")
+	internal  = rentaltest.Fail(500)
+	forbidden = rentaltest.Fail(403)
+	approved  = approvedFor("me@rent.example")
 	noContent = raw(204, "")
 )
 
-// approvedFor returns the response with a new key. email is JSON.
+// approvedFor returns the response with a new key.
 func approvedFor(email string) response {
-	return raw(200, fmt.Sprintf(`{"api_key":%q,"key_id":"key_new","user":{"email":%s}}`, newKey, email))
+	user := map[string]string{"email": email}
+	return rentaltest.Respond(200, map[string]any{"api_key": newKey, "key_id": "key_new", "user": user})
 }
 
 // hang waits until the request is cut off.
@@ -83,22 +85,17 @@ func after(do func(), respond response) response {
 	}
 }
 
-// codeResponse returns a device code response. fields are pairs of a field and its JSON value that replace the
-// defaults.
-func codeResponse(fields ...string) response {
-	values := map[string]string{
-		"device_code": `"` + deviceCode + `"`, "user_code": `"ABCD-EFGH"`, "expires_in": "600", "interval": "5",
-		"verification_uri":          `"https://rent.example/device"`,
-		"verification_uri_complete": `"https://rent.example/device?code=ABCD-EFGH"`,
+// codeResponse returns a device code response. fields are pairs of a field and its value that replace the defaults.
+func codeResponse(fields ...any) response {
+	values := map[string]any{
+		"device_code": deviceCode, "user_code": "ABCD-EFGH", "expires_in": 600, "interval": 5,
+		"verification_uri":          "https://rent.example/device",
+		"verification_uri_complete": "https://rent.example/device?code=ABCD-EFGH",
 	}
-	for n := 0; n+1 < len(fields); n += 2 {
-		values[fields[n]] = fields[n+1]
+	for n := 0; n < len(fields); n += 2 {
+		values[fields[n].(string)] = fields[n+1]
 	}
-	var parts []string
-	for name, value := range values {
-		parts = append(parts, fmt.Sprintf("%q:%s", name, value))
-	}
-	return raw(200, "{"+strings.Join(parts, ",")+"}")
+	return rentaltest.Respond(200, values)
 }
 
 // fakeLogin is a login at a scripted service with a credentials file in a temporary folder.

@@ -21,7 +21,7 @@ const mayBeIssued = `a key named "my laptop" may have been issued`
 
 func TestLogin_Polling(t *testing.T) {
 	type responses = []response
-	lasts := func(seconds string) response { return codeResponse("expires_in", seconds) }
+	lasts := func(seconds int) response { return codeResponse("expires_in", seconds) }
 	for _, test := range []struct {
 		name   string
 		code   response  // codeResponse() by default
@@ -32,27 +32,27 @@ func TestLogin_Polling(t *testing.T) {
 		lost   bool      // the error contains mayBeIssued
 	}{
 		{name: "approved", tokens: responses{pending, pending, approved}, polled: []int{5, 10, 15}},
-		{name: "other interval", code: codeResponse("interval", "2"), tokens: responses{pending, approved},
+		{name: "other interval", code: codeResponse("interval", 2), tokens: responses{pending, approved},
 			polled: []int{2, 4}},
 		{name: "slow_down", tokens: responses{pending, slowDown, pending, slowDown, pending, approved},
 			polled: []int{5, 10, 20, 30, 45, 60}},
 		{name: "denied", tokens: responses{pending, denied}, polled: []int{5, 10}, fails: "denied"},
 		{name: "expired_token", tokens: responses{pending, expired}, polled: []int{5, 10},
 			fails: "expired or was already used"},
-		{name: "expired locally", code: lasts("12"), tokens: responses{pending}, polled: []int{5, 10}, ends: 12,
+		{name: "expired locally", code: lasts(12), tokens: responses{pending}, polled: []int{5, 10}, ends: 12,
 			fails: "expired"},
-		{name: "slow_down until expiry", code: lasts("14"), tokens: responses{slowDown}, polled: []int{5}, ends: 14,
+		{name: "slow_down until expiry", code: lasts(14), tokens: responses{slowDown}, polled: []int{5}, ends: 14,
 			fails: "expired"},
 		{name: "transient errors", tokens: responses{rentaltest.Cut, raw(502, "<html>"), internal, approved},
 			polled: []int{5, 10, 15, 20}},
 		{name: "dead address", code: hang, ends: 10, fails: "no usable answer from the API"},
-		{name: "errors until expiry", code: lasts("12"), tokens: responses{internal}, polled: []int{5, 10}, ends: 12,
+		{name: "errors until expiry", code: lasts(12), tokens: responses{internal}, polled: []int{5, 10}, ends: 12,
 			fails: "500 internal", lost: true},
 		{name: "response lost, then code used", tokens: responses{rentaltest.Cut, expired}, polled: []int{5, 10},
 			fails: "expired or was already used", lost: true},
 		{name: "response without key, then code used", tokens: responses{raw(200, `{"key_id":"k"}`), expired},
 			polled: []int{5, 10}, fails: "expired or was already used", lost: true},
-		{name: "response lost, then expired", code: lasts("7"), tokens: responses{rentaltest.Cut}, polled: []int{5}, ends: 7,
+		{name: "response lost, then expired", code: lasts(7), tokens: responses{rentaltest.Cut}, polled: []int{5}, ends: 7,
 			fails: "expired", lost: true},
 		{name: "response lost, then pending", tokens: responses{rentaltest.Cut, pending, expired}, polled: []int{5, 10, 15},
 			fails: "expired or was already used"},
@@ -60,7 +60,7 @@ func TestLogin_Polling(t *testing.T) {
 			fails: "denied"},
 		{name: "4xx of a proxy", tokens: responses{raw(403, "<html>")}, polled: []int{5}, fails: "403",
 			lost: true},
-		{name: "other API error", tokens: responses{apiError(422, "validation_error")}, polled: []int{5}, fails: "422"},
+		{name: "other API error", tokens: responses{rentaltest.Fail(422)}, polled: []int{5}, fails: "422"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			f := newFakeLogin(t, test.tokens...)
@@ -110,7 +110,7 @@ func TestLogin_WaitsForRateLimit(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			f := newFakeLogin(t, limited(test.retryAfter), approved)
-			f.service.Script("POST /auth/device", codeResponse("expires_in", "60"))
+			f.service.Script("POST /auth/device", codeResponse("expires_in", 60))
 			wantOutcome(t, f, f.run(t.Context(), t), test.fails, false)
 			if took := int(time.Since(f.started).Seconds()); took < test.ends || took > test.ends+10 {
 				t.Errorf("it took %d s, want %d", took, test.ends)

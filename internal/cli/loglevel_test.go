@@ -6,7 +6,7 @@ import (
 )
 
 func TestLimitLogLevel(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name, all, provider, sdk string
 		wantSDK, wantProvider    string
 	}{
@@ -18,24 +18,21 @@ func TestLimitLogLevel(t *testing.T) {
 		{"higher level for providers", "ERROR", "TRACE", "", "", ""},
 		{"unknown level", "loud", "", "", "", ""},
 		{"level set for the SDK", "", "", "TRACE", "TRACE", "OFF"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Setenv("TF_LOG", test.all)
-			t.Setenv("TF_LOG_PROVIDER", test.provider)
-			t.Setenv(envLogSDK, test.sdk)
-			t.Setenv(envLogFramework, "")
-			t.Setenv(envLogProvider, "")
-			if err := limitLogLevel(); err != nil {
-				t.Fatal(err)
+	} {
+		t.Setenv("TF_LOG", test.all)
+		t.Setenv("TF_LOG_PROVIDER", test.provider)
+		t.Setenv(envLogSDK, test.sdk)
+		t.Setenv(envLogFramework, "")
+		t.Setenv(envLogProvider, "")
+		if err := limitLogLevel(); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{
+			envLogSDK: test.wantSDK, envLogFramework: test.wantProvider, envLogProvider: test.wantProvider,
+		} {
+			if got := os.Getenv(name); got != want {
+				t.Errorf("%s: %s=%q, want %q", test.name, name, got, want)
 			}
-			for name, want := range map[string]string{
-				envLogSDK: test.wantSDK, envLogFramework: test.wantProvider, envLogProvider: test.wantProvider,
-			} {
-				if got := os.Getenv(name); got != want {
-					t.Errorf("%s=%q, want %q", name, got, want)
-				}
-			}
-		})
+		}
 	}
 }

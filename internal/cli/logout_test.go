@@ -18,7 +18,7 @@ import (
 func TestRevoke(t *testing.T) {
 	key := credentials.Credential{APIKey: oldKey, KeyID: "key_old"}
 	withoutID := credentials.Credential{APIKey: oldKey}
-	unauthorized, notFound := apiError(401, "unauthorized"), apiError(404, "not_found")
+	unauthorized, notFound := rentaltest.Fail(401), rentaltest.Fail(404)
 	validKey := raw(200, `{"id":"usr_me"}`)
 	for name, test := range map[string]struct {
 		key      credentials.Credential
@@ -34,7 +34,7 @@ func TestRevoke(t *testing.T) {
 		"unknown id, valid key":      {key, notFound, validKey, 1, "its id is unknown"},
 		"unknown id, forbidden":      {key, notFound, forbidden, 1, "its id is unknown"},
 		"forbidden":                  {key, forbidden, nil, 1, "403"},
-		"service unavailable":        {key, apiError(503, "provider_unavailable"), nil, 3, "503"},
+		"service unavailable":        {key, rentaltest.Fail(503), nil, 3, "503"},
 		"no connection":              {key, rentaltest.Cut, nil, 3, "EOF"},
 		"404 of a proxy":             {key, raw(404, "<html>"), nil, 3, "404"},
 		"no id":                      {withoutID, noContent, validKey, 0, "its id is unknown"},
@@ -109,6 +109,25 @@ func TestLogout(t *testing.T) {
 				t.Errorf("the file has the key %.8s and the current address %s (%v)", file.Key(address), file.Current, err)
 			}
 		})
+	}
+}
+
+func TestLogout_NotLoggedIn(t *testing.T) {
+	useTempHome(t)
+	logout := func(arguments ...string) (output string, code int) {
+		var text strings.Builder
+		code = Main(append([]string{"logout"}, arguments...), &text, &text)
+		return text.String(), code
+	}
+	if output, code := logout(); code != 0 || output != "Not logged in.\n" {
+		t.Errorf("exit %d, %q", code, output)
+	}
+	if output, code := logout("--base-url", address); code != 0 || output != "Not logged in to "+address+".\n" {
+		t.Errorf("exit %d, %q", code, output)
+	}
+	writeCredentials(t, "", address) // without a current login
+	if output, code := logout(); code != 2 {
+		t.Errorf("exit %d, %q", code, output)
 	}
 }
 

@@ -90,7 +90,6 @@ func TestUnmanaged_Errors(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("all")) // a failure happens at a known request
 	rent(env, "a")
 	missing := filepath.Join(t.TempDir(), "missing.json")
-	plan := writeFile(t, `{"format_version":"1.2","planned_values":{}}`)
 	for arguments, test := range map[string]struct {
 		key, want string
 		code      int
@@ -98,7 +97,6 @@ func TestUnmanaged_Errors(t *testing.T) {
 		"--format yaml":  {env.APIKey, `unknown format "yaml"`, 2},
 		"- x.json -":     {env.APIKey, "standard input can be given only once", 2},
 		missing:          {env.APIKey, "cannot read the state in " + missing, 1},
-		plan:             {env.APIKey, "without a plan file", 1},
 		"":               {"", "there is no API key for " + env.BaseURL + ": set GPURENT_API_KEY, or log in", 2},
 		"--format table": {strings.Repeat("x", 44), "The API rejected the key from GPURENT_API_KEY", 1},
 		"--format=json": {env.Secret(`{"name":"b","scopes":["billing:read"]}`),

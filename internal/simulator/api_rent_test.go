@@ -119,7 +119,8 @@ func TestRent_Errors(t *testing.T) {
 	api.create(unique("k"), body).failsWith("conflict") // the offer is taken
 	second := api.createInstance(nil)
 	api.create(unique("k"), api.instanceBody(nil)).failsWith("conflict") // the limit of instances
-	api.destroy(second.text("id"))
+	api.delete("/instances/" + second.text("id")).ok()
+	api.waitFor(second.text("id"), "destroyed")
 	api.createInstance(nil)
 }
 

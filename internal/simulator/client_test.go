@@ -282,13 +282,6 @@ func (api *client) action(id, action string) response {
 	return api.post("/instances/"+id+"/"+action, nil)
 }
 
-// destroy destroys an instance.
-func (api *client) destroy(id string) {
-	api.t.Helper()
-	api.delete("/instances/" + id).ok()
-	api.waitFor(id, "destroyed")
-}
-
 // creations are the operations that create an item of a list, by its path.
 var creations = func() map[string]apidoc.Operation {
 	all := map[string]apidoc.Operation{}

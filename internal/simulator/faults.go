@@ -81,8 +81,6 @@ func (f Fault) matches(method, path string) bool {
 type faultInjector struct {
 	Dice   dice
 	Faults []*activeFault
-	// matched is the number of requests that faults were applied to, removed faults included.
-	matched int
 }
 
 type activeFault struct {
@@ -105,7 +103,6 @@ func (p *faultInjector) match(method, path string) Fault {
 			continue
 		}
 		f.Acted++
-		p.matched++
 		return f.Fault
 	}
 	return Fault{}

@@ -165,14 +165,6 @@ func (s *Simulator) ClearFaults() {
 	s.faults.Faults = nil
 }
 
-// FaultsActed returns the number of requests that faults were applied to since the start or the last reset, removed
-// faults included.
-func (s *Simulator) FaultsActed() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.faults.matched
-}
-
 // Requests returns the log of API requests, oldest first. It keeps the newest 10,000.
 func (s *Simulator) Requests() []Request {
 	s.mu.Lock()

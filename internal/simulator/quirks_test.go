@@ -2,12 +2,9 @@ package simulator_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,11 +12,6 @@ import (
 	"github.com/gpurent/terraform-provider-gpurent/internal/quirks"
 	"github.com/gpurent/terraform-provider-gpurent/internal/simulator"
 )
-
-// withQuirks enables quirks from the start.
-func withQuirks(names ...string) func(*simulator.Config) {
-	return func(c *simulator.Config) { c.Hooks = quirks.New(names...) }
-}
 
 // plain returns a client whose requests and responses have no quirks.
 func (api *client) plain() *client {
@@ -60,42 +52,4 @@ func TestQuirks_DependOnSeed(t *testing.T) {
 	first := story("all")
 	check(t, slices.Equal(first, story("all")), "the same seed has two stories")
 	check(t, !slices.Equal(first, story()), "no quirk has the same story")
-}
-
-// The client sees all cuts. On a used connection, the transport would retry a write with an idempotency key.
-func TestQuirk_StatusAfterWork_VisibleCuts(t *testing.T) {
-	server, err := quirks.New("status-after-work").Start(t.Context(), simulator.Config{Seed: 7, APIKey: testKey})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	server.SetRateLimit(0, 0)
-	id := clientOf(t, server.Simulator, testKey).plain().createInstance(nil).text("id")
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
-	seen, cuts := 0, 0
-	for n := range 50 {
-		for _, method := range []string{"GET", "PATCH"} {
-			body := strings.NewReader(fmt.Sprintf(`{"name":"n%d"}`, n))
-			req, err := http.NewRequestWithContext(t.Context(), method, server.BaseURL+"/instances/"+id, body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header = http.Header{"Authorization": {"Bearer " + testKey}, "Content-Type": {"application/json"},
-				"Idempotency-Key": {fmt.Sprint(n)}}
-			resp, err := client.Do(req)
-			if err != nil {
-				seen++
-				continue
-			}
-			_, err = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
-			check(t, errors.Join(err, resp.Body.Close()) == nil, "%s: %v", method, err)
-		}
-	}
-	for _, request := range server.Requests() {
-		if request.Status == 0 {
-			cuts++
-		}
-	}
-	check(t, seen > 0 && cuts == seen, "the client saw %d of %d cuts", seen, cuts)
 }

@@ -71,14 +71,13 @@ func (a response) failsWithStatus(status int, code string) object {
 	return failure.object("error.details")
 }
 
-// invalid checks a 422 response whose issues name the field; "" means any field.
+// invalid checks a 422 response whose issues name the field.
 func (a response) invalid(field string) {
 	a.t.Helper()
 	issues := a.failsWith("validation_error").objects("issues")
 	check(a.t, slices.ContainsFunc(issues, func(issue object) bool {
 		name := issue.text("field")
-		return field == "" || strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") ||
-			strings.HasPrefix(name, field+"[")
+		return strings.EqualFold(name, field) || strings.HasPrefix(name, field+".") || strings.HasPrefix(name, field+"[")
 	}), "%s: no issue of %q: %.300s", a.request, field, a.body)
 }
 

@@ -110,12 +110,3 @@ func TestConfig_Boot(t *testing.T) {
 	}
 	equal(t, "time from creation to start", api.instance(id).time("started_at").Sub(created), boot)
 }
-
-// The log has the onstart command of the template after the first start.
-func TestLog_Onstart(t *testing.T) {
-	api := newClient(t)
-	template := api.post("/templates", object{"name": "job", "image": "job:1", "onstart": "prepare\necho READY"}).created()
-	id := api.runningInstance(object{"template": template["slug"]}).text("id")
-	log := string(api.get("/instances/" + id + "/logs").want(200).body)
-	check(t, strings.Contains(log, ` + prepare"`) && strings.Contains(log, ` + echo READY"`), "the log:\n%s", log)
-}

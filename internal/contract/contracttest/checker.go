@@ -31,7 +31,6 @@ type Checker struct {
 	mu    sync.Mutex
 	t     testing.TB
 	ended bool
-	seen  map[string]int
 }
 
 // Option configures a [Checker].
@@ -50,7 +49,7 @@ func New(t testing.TB, options ...Option) *Checker {
 	if err != nil {
 		t.Fatalf("contracttest: %v", err)
 	}
-	c := &Checker{doc: doc, t: t, seen: make(map[string]int)}
+	c := &Checker{doc: doc, t: t}
 	for _, option := range options {
 		option(c)
 	}
@@ -60,13 +59,6 @@ func New(t testing.TB, options ...Option) *Checker {
 		c.ended = true
 	})
 	return c
-}
-
-// Seen returns the number of requests by operation id, invalid ones included.
-func (c *Checker) Seen() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.seen)
 }
 
 // Wrap returns a handler that calls next and validates each request and each response. It does not validate a response
@@ -94,11 +86,6 @@ func (c *Checker) serve(next http.Handler, w http.ResponseWriter, r *http.Reques
 	x := newExchange(c.doc, r, body)
 	target := r.Method + " " + r.URL.RequestURI()
 	key := r.Header.Get("Authorization")
-	if x.route != nil {
-		c.mu.Lock()
-		c.seen[x.operationID()]++
-		c.mu.Unlock()
-	}
 	if !c.allowInvalid {
 		for _, what := range slices.Concat(x.violations, x.undocumented) {
 			c.report(x, target, "request: "+what, body, key)

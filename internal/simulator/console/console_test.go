@@ -31,6 +31,7 @@ func TestPages(t *testing.T) {
 		{here, "GET", "/console/assets/..%2Fpages%2Fdevice.html", "", 400, ""},
 		{here, "GET", "/device", "", 200, `name="code"`},
 		{here, "GET", "/device?code=" + code, "", 200, "&lt;script&gt;alert(1)"},
+		{here, "GET", "/device?code=" + code, "", 200, `name="decision" value="approve"`},
 		{here, "GET", "/device?code=%22%3E%26{{code}}", "", 404, `value="&#34;&gt;&amp;{{code}}"`},
 		{here, "POST", "/device", "", 422, "out of date"},
 		{here, "POST", "/device", "decision=deny&code=none", 404, ""},
