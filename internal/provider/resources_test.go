@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -200,21 +201,30 @@ func TestCollections_UnreadableResponse(t *testing.T) {
 	})
 }
 
-// An error of the API about a field is reported at the argument of the same name.
-func TestCollections_ErrorsAtArguments(t *testing.T) {
+// Each argument of a creation is sent in the field of its name, and an error of the API about it is reported at it.
+func TestCollections_Arguments(t *testing.T) {
 	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
 		p := run(t, env)
+		config := map[string]any{}
 		for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
-			if !attribute.Required && !attribute.Optional || slices.Contains(inPlace, attribute.Name) {
-				continue
+			if (attribute.Required || attribute.Optional) && !slices.Contains(inPlace, attribute.Name) {
+				config[attribute.Name] = legal(kind, attribute.Name)[0]
 			}
-			env.Proxy.Set(simtest.Request("POST", collections[kind]).Do(simtest.Respond(422, fmt.Sprintf(
-				`{"error":{"code":"validation_error","message":"no","details":{"issues":[{"field":%q,"message":"no"}]}}}`,
-				attribute.Name))))
-			_, diags := p.Create(kind, samples[kind])
-			at := tftypes.NewAttributePath().WithAttributeName(attribute.Name)
-			if len(diags) != 1 || !diags[0].Attribute.Equal(at) {
-				t.Errorf("%s of %s: %s", attribute.Name, kind, texts(diags))
+		}
+		for name := range config {
+			refuse := simtest.Respond(422, fmt.Sprintf(
+				`{"error":{"code":"validation_error","message":"no","details":{"issues":[{"field":%q,"message":"no"}]}}}`, name))
+			env.Proxy.Set(simtest.Request("POST", collections[kind]).Do(
+				func(w http.ResponseWriter, r *http.Request, api http.Handler) {
+					var body map[string]any
+					if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body[name] == nil {
+						t.Errorf("%s of %s is not sent (toCreate): %v, %v", name, kind, body, err)
+					}
+					refuse(w, r, api)
+				}))
+			_, diags := p.Create(kind, config)
+			if len(diags) != 1 || !diags[0].Attribute.Equal(tftypes.NewAttributePath().WithAttributeName(name)) {
+				t.Errorf("an error about %s of %s is not reported at it (AddAPIError): %s", name, kind, texts(diags))
 			}
 		}
 	})

@@ -39,6 +39,15 @@ func checkTypes[T any](
 ) {
 	t.Helper()
 	tests := readFiles(t, "internal/service/*/*_test.go")
+	examples, err := os.ReadDir(filepath.Join(acctest.Root(), "examples", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range examples {
+		if _, found := types[example.Name()]; !found {
+			t.Errorf("%s/%s has an example, but is not in services.go", folder, example.Name())
+		}
+	}
 	for name, one := range types {
 		check(t, name, one)
 		page := readFiles(t, "docs/"+folder+"/"+strings.TrimPrefix(name, "gpurent_")+".md")
