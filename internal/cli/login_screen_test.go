@@ -232,7 +232,7 @@ func TestOpenBrowser(t *testing.T) {
 	if err := openBrowser(t.Context(), "https://rent.example/device"); err == nil {
 		t.Error("no error without an opener")
 	}
-	opener := "#!/bin/sh\n/bin/sleep 0.1\ncd " + folder + "\n" +
+	opener := "#!/bin/sh\n/bin/sleep 0.1\ncd '" + folder + "'\n" +
 		"[ $# = 1 ] && printf '%s' \"$1\" >arguments.new && /bin/mv arguments.new arguments\n"
 	if err := os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(opener), 0o700); err != nil {
 		t.Fatal(err)

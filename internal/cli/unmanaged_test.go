@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,14 +88,14 @@ func TestUnmanaged_ExitCodes(t *testing.T) {
 func TestUnmanaged_Errors(t *testing.T) {
 	env := acctest.Start(t, acctest.WithoutQuirks("all")) // a failure happens at a known request
 	rent(env, "a")
-	missing := filepath.Join(t.TempDir(), "missing.json")
+	t.Chdir(t.TempDir())
 	for arguments, test := range map[string]struct {
 		key, want string
 		code      int
 	}{
 		"--format yaml":  {env.APIKey, `unknown format "yaml"`, 2},
 		"- x.json -":     {env.APIKey, "standard input can be given only once", 2},
-		missing:          {env.APIKey, "cannot read the state in " + missing, 1},
+		"missing.json":   {env.APIKey, "cannot read the state in missing.json", 1},
 		"":               {"", "there is no API key for " + env.BaseURL + ": set GPURENT_API_KEY, or log in", 2},
 		"--format table": {strings.Repeat("x", 44), "The API rejected the key from GPURENT_API_KEY", 1},
 		"--format=json": {env.Secret(`{"name":"b","scopes":["billing:read"]}`),

@@ -166,6 +166,7 @@ func TestRent_Refused(t *testing.T) {
 		"the price rose above":      {at(2000), responses{conflict}, "OfferAboveCap", 0},
 		"the price is the same":     {at(1000), responses{conflict}, "OfferRefused", Available},
 		"not available":             {rentaltest.Respond(200, rented), responses{conflict}, "OfferRefused", NotAvailable},
+		"gone":                      {refuses(404), responses{conflict}, "OfferRefused", NotAvailable},
 		"not readable":              {refuses(503), responses{conflict}, "OfferRefused", AvailabilityUnknown},
 		"its disk is too small":     {at(1000), responses{refuses(422)}, "OfferRefused", Available},
 		"a 404, but it is listed":   {at(900), responses{refuses(404), replays}, "OfferRefused", Available},

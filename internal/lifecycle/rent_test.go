@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -181,11 +182,59 @@ func TestRent_TwoCreationsWithOneKey(t *testing.T) {
 	})
 }
 
+// usedKeys answers to a key with the instance of its generation: d is a destroyed one, x an existing one, _ none. Other
+// keys have another response.
+func usedKeys(keys string, seed KeySeed, live rental.Instance, other rentaltest.Response) rentaltest.Response {
+	return func(req *http.Request) (*http.Response, error) {
+		for i, use := range keys {
+			switch inst := live; {
+			case req.Header.Get("Idempotency-Key") != seed.Key(i+1) || use == '_':
+			case use == 'd':
+				inst.Status = rental.StatusDestroyed
+				fallthrough
+			default:
+				return rentaltest.Replay(inst)(req)
+			}
+		}
+		return other(req)
+	}
+}
+
+// A creation passes over the keys of any number of destroyed instances with few requests, and takes the instance of a
+// later key instead of renting another one.
+func TestRent_PassesOverDestroyedInstances(t *testing.T) {
+	for _, test := range []struct {
+		keys       string
+		generation int
+		recovered  bool
+	}{{"ddd", 4, false}, {strings.Repeat("d", 100), 101, false}, {"dddx", 4, true}} {
+		withAccount(t, func(t *testing.T, s *service, m *Manager) {
+			order := newOrder(FleetSeed("train/1").Slot(0))
+			other := func(req *http.Request) (*http.Response, error) {
+				body, err := io.ReadAll(req.Body)
+				if err != nil || strings.Contains(string(body), lookupOnly) {
+					return rentaltest.Fail(http.StatusNotFound)(req)
+				}
+				return rentaltest.Respond(http.StatusCreated, rental.Instance{ID: "ins_new"})(req)
+			}
+			s.Script("GET /instances/*", rentaltest.Respond(http.StatusOK, ordered(time.Hour)))
+			s.Script("POST /instances", usedKeys(test.keys, order.Seed, ordered(time.Hour), other))
+			rented, err := m.Rent(t.Context(), order, anOffer)
+			if err != nil || rented.Generation != test.generation || rented.Recovered != test.recovered {
+				t.Errorf("%s: got %+v, %v", test.keys, rented, err)
+			}
+			if n := len(s.Sent("POST /instances")); n > 20 {
+				t.Errorf("%d requests for %d keys", n, len(test.keys))
+			}
+		})
+	}
+}
+
 // What was rented before under a key is found, and nothing is rented. The keys of destroyed instances, which the API
 // may have forgotten, do not end the search: three unused ones do.
 func TestFind(t *testing.T) {
 	for _, test := range []struct {
-		keys  string // of the generations: d is that of a destroyed instance, x of an existing one
+		keys  string // see usedKeys
 		found int    // generation
 	}{
 		{"x", 1}, {"dx", 2}, {"ddddddx", 7}, {"__x", 3}, {"___x", 0}, {"_dd_x", 5}, {"d__x", 4}, {"d___x", 0}, {"ddd", 0},
@@ -193,19 +242,7 @@ func TestFind(t *testing.T) {
 		withAccount(t, func(t *testing.T, s *service, m *Manager) {
 			order, live := newOrder(FleetSeed("train/1").Slot(0)), ordered(time.Hour)
 			s.Script("GET /instances/*", rentaltest.Respond(http.StatusOK, live))
-			s.Script("POST /instances", func(req *http.Request) (*http.Response, error) {
-				for i, use := range test.keys {
-					switch inst := live; {
-					case req.Header.Get("Idempotency-Key") != order.Seed.Key(i+1) || use == '_':
-					case use == 'd':
-						inst.Status = rental.StatusDestroyed
-						fallthrough
-					default:
-						return rentaltest.Replay(inst)(req)
-					}
-				}
-				return rentaltest.Fail(http.StatusNotFound)(req)
-			})
+			s.Script("POST /instances", usedKeys(test.keys, order.Seed, live, rentaltest.Fail(http.StatusNotFound)))
 			rented, found, err := m.Find(t.Context(), order, 3)
 			if err != nil || rented.Generation != test.found || found != (test.found > 0) || rented.Recovered != found {
 				t.Errorf("%s: got %+v, %v", test.keys, rented, err)
