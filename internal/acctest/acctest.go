@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,8 +116,7 @@ func Planned(
 func (e *Env) Provider(arguments ...string) string {
 	ownTimeout := slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "request_timeout") })
 	if len(e.Quirks()) > 0 && !ownTimeout {
-		// After a lost response, the provider waits as long as request_timeout before it searches for the result.
-		arguments = append(arguments, `request_timeout = "1500ms"`)
+		arguments = append(arguments, "request_timeout = "+strconv.Quote(timeoutWithQuirks))
 	}
 	const block = "provider \"gpurent\" {\n  base_url = %q\n  api_key = %q\n" +
 		"  poll_interval = \"1ms\"\n  max_retries = 3\n  %s\n}\n"

@@ -143,7 +143,11 @@ type Plan struct {
 
 // Arguments returns those of a provider block for the simulator, which polls without a pause.
 func (e *Env) Arguments() map[string]any {
-	return map[string]any{"base_url": e.BaseURL, "api_key": e.APIKey, "poll_interval": "1ms"}
+	arguments := map[string]any{"base_url": e.BaseURL, "api_key": e.APIKey, "poll_interval": "1ms"}
+	if len(e.Quirks()) > 0 {
+		arguments["request_timeout"] = timeoutWithQuirks
+	}
+	return arguments
 }
 
 // Texts returns the summaries and details of diagnostics; empty without any.

@@ -16,6 +16,10 @@ var quirksFlag = flag.String("acctest.quirks", "", "quirks for every test, a com
 // compares their prices, cannot pass with them, so that a run has them only in tests with ChoosesOffers.
 var offerQuirks = []string{"phantom-offers", "refused-disks"}
 
+// timeoutWithQuirks is the request_timeout of a provider with quirks. After a lost response, the provider waits as long
+// before it searches for the result.
+const timeoutWithQuirks = "1500ms"
+
 func isOfferQuirk(name string) bool { return slices.Contains(offerQuirks, name) }
 
 // quirksOfRun returns the names of the quirks of the run, those of offers included.

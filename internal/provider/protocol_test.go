@@ -117,13 +117,15 @@ var collections = func() map[string]string {
 var rented = []string{"gpurent_instance", "gpurent_fleet"}
 
 // forEach runs a test for each of the resources in parallel, with a simulator.
-func forEach(t *testing.T, kinds iter.Seq[string], test func(t *testing.T, env *acctest.Env, kind string)) {
+func forEach(t *testing.T, kinds iter.Seq[string], test func(t *testing.T, env *acctest.Env, kind string),
+	options ...acctest.Option,
+) {
 	t.Helper()
 	t.Parallel()
 	for kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			test(t, acctest.Start(t), kind)
+			test(t, acctest.Start(t, options...), kind)
 		})
 	}
 }

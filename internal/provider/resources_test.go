@@ -250,7 +250,7 @@ func TestCollections_ListedOnce(t *testing.T) {
 			t.Errorf("%d requests, want one for the objects and one for GPU models: %v", n, env.Requests())
 		}
 		p.Destroy(created)
-	})
+	}, acctest.WithoutQuirks("lagging-list", "small-pages", "gateway-errors")) // with them, lists need more requests
 }
 
 // listed returns the number of objects in a list.
@@ -443,6 +443,7 @@ func TestSSHKey_PrivateKeyUnknownAtPlanIsNotSent(t *testing.T) {
 func TestAPIKey_ExpiredKeyLeavesTheState(t *testing.T) {
 	env := acctest.Start(t)
 	created := run(t, env).createSample("gpurent_api_key")
+	env.Advance(time.Minute) // a list may lack a new key for a while
 	env.Proxy.Set(simtest.Request("GET", "/api-keys").Do(simtest.RewriteItems(func(key map[string]any) {
 		key["expires_at"] = "2020-02-01T00:00:00Z"
 	})))

@@ -117,7 +117,7 @@ func open(t *testing.T, p acctest.Plugin, config arguments) (
 // An ephemeral key lives for a day by default, and its close revokes it.
 func TestEphemeral_OpenAndClose(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("unknown-enums")) // the source of a key is one
 	p := acctest.Configured(t, env.Arguments())
 	config := arguments{"name": "job", "scopes": []any{"instances:read"}}
 	for _, days := range []int64{1, 30} {

@@ -70,7 +70,9 @@ func TestUpdate_Diagnostics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env, tf, p := start(t, nil, acctest.WithoutQuirks("outbid-soon-after-start"))
+			// The test asserts each status.
+			env, tf, p := start(t, nil,
+				acctest.WithoutQuirks("outbid-soon-after-start", "lagging-status", "unknown-enums"))
 			timeouts := map[string]any{"update": "1h"}
 			config := configWithoutKey("a", "max_price_kop_h", int64(100_000), "on_outbid", test.onOutbid, "timeouts", timeouts)
 			config["desired_state"] = "stopped"

@@ -39,7 +39,7 @@ func TestOffer_Unavailable(t *testing.T) {
 // The price estimate and the availability check of a plan use the offer of the data source, without another request.
 func TestOffer_OneRequestPerPlan(t *testing.T) {
 	t.Parallel()
-	env := acctest.Start(t)
+	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers", "gateway-errors"))
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	for _, available := range []bool{true, false} {
 		if err := env.SetOffer(cheapest.ID, simulator.OfferPatch{Available: &available}); err != nil {

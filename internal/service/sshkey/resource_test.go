@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpurent/terraform-provider-gpurent/internal/acctest"
 )
@@ -52,6 +53,7 @@ func TestDataSource_FingerprintNotation(t *testing.T) {
 	env := acctest.Start(t)
 	p := acctest.Configured(t, env.Arguments())
 	created, _ := p.Create(kind, key(exampleKey))
+	env.Advance(time.Minute) // a list may lack a new key for a while
 	bare := strings.TrimPrefix(fingerprint, "SHA256:") + "="
 	state, diags := p.Data(kind, map[string]any{"fingerprint": bare})
 	for _, want := range []string{created.Text("id"), fingerprint} {
