@@ -333,6 +333,31 @@ func TestApplyResourceChange_UnknownProviderConfiguration(t *testing.T) {
 	}
 }
 
+// An import fails if there is no such object.
+func TestImport_Missing(t *testing.T) {
+	forEach(t, maps.Keys(samples), func(t *testing.T, env *acctest.Env, kind string) {
+		id := "missing"
+		if kind == "gpurent_fleet" {
+			id = "w/abcdefghijklmnop"
+		}
+		if imported, diags := run(t, env).Import(kind, id); !imported.State.IsNull() {
+			t.Errorf("imported %s: %s", imported.State, texts(diags))
+		}
+	})
+}
+
+// A plan may not be allowed to read the templates: the apply checks them.
+func TestPlan_UnreadableTemplates(t *testing.T) {
+	forEach(t, slices.Values(rented), func(t *testing.T, env *acctest.Env, kind string) {
+		env.Proxy.Set(simtest.Request("GET", "/templates").Do(simtest.Refuse(403, "forbidden")))
+		p := run(t, env)
+		_, diags := p.Plan(p.None(kind), samples[kind])
+		if hasError(diags) {
+			t.Error(texts(diags))
+		}
+	})
+}
+
 // Arguments that exclude each other.
 func TestValidateResourceConfig_Combinations(t *testing.T) {
 	server, all := acctest.ProviderServer(t)

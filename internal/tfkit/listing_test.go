@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
@@ -74,5 +75,13 @@ func TestListResults_MatchesAndWarns(t *testing.T) {
 	}
 	if len(names) != 2 || names[0] != "one" || warnings != 1 {
 		t.Errorf("results %q, %d warnings, want one and a warning", names, warnings)
+	}
+}
+
+// An error of the API is the last result.
+func TestListResults_Error(t *testing.T) {
+	all := slices.Collect(results(t, rentaltest.Fail(http.StatusForbidden), 10))
+	if len(all) != 1 || !all[0].Diagnostics.HasError() {
+		t.Errorf("%d results: %v", len(all), all)
 	}
 }

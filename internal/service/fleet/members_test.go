@@ -330,3 +330,16 @@ func TestValidate_InvalidArguments(t *testing.T) {
 		contains(t, texts(resp.Diagnostics), "Error: ", want)
 	}
 }
+
+// With a spending limit, a plan that cannot read the offers fails. Without one, the apply reports it.
+func TestPlan_UnreadableOffers(t *testing.T) {
+	t.Parallel()
+	env := acctest.Start(t, acctest.WithoutQuirks("all")) // the error is that of this request
+	env.Proxy.Set(simtest.Request("GET", "/offers").Do(simtest.Refuse(403, "forbidden")))
+	s := newSession(t, env)
+	_, messages := s.plan(train(1))
+	contains(t, messages, "!Error: ")
+	s.provider["spending"] = arguments{"max_burn_kop_h": int64(12000)}
+	_, messages = s.plan(train(1))
+	contains(t, messages, "Error: Cannot determine the price of the planned fleet")
+}
