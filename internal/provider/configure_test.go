@@ -44,7 +44,9 @@ func setHome(t *testing.T, file *credentials.File, mode os.FileMode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, mode), os.Chmod(path, mode)); err != nil { // whatever the umask
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, mode),
+		os.Chmod(path, mode), // whatever the umask
+	); err != nil {
 		t.Fatal(err)
 	}
 }

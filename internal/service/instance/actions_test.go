@@ -194,7 +194,8 @@ func TestActions_Interrupted(t *testing.T) {
 			t.Parallel()
 			// Before a start, the burn rate is read. That is when the restart is interrupted while the instance is stopped.
 			// An instance that is shown as starting may run already, and a restart would stop it once more.
-			env, tf, p := start(t, withSpending("max_burn_kop_h", int64(1e9)), acctest.WithoutQuirks("lagging-status", "unknown-enums"))
+			env, tf, p := start(t, withSpending("max_burn_kop_h", int64(1e9)),
+				acctest.WithoutQuirks("lagging-status", "unknown-enums"))
 			if test.at == "is stopped" {
 				p.Set(simtest.Request("GET", "/balance").Do(simtest.Before(func(r *http.Request) { <-r.Context().Done() })))
 			}
