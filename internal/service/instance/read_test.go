@@ -18,7 +18,8 @@ import (
 func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 	t.Parallel()
 	const html = "<html><h1>404 Not Found</h1></html>"
-	env, tf, p := start(t, nil, acctest.WithoutQuirks("unknown-enums")) // they replace the status destroying
+	// These quirks replace the status destroying, and leave out the desired state.
+	env, tf, p := start(t, nil, acctest.WithoutQuirks("unknown-enums", "optional-fields-absent"))
 	inst := tf.mustApply(nil, configWithKey("a"))
 	env.Advance(2 * time.Minute) // the API may not find a new one by its id
 	for name, test := range map[string]struct {
