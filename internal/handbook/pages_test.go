@@ -42,7 +42,7 @@ func TestAccPages(t *testing.T) {
 			page := strings.Replace(textOf(t, inProject("templates", name)), included, configuration, 1)
 			folder, env := t.TempDir(), setup.environ(t, true)
 			if slices.Contains(forUsers, name) {
-				service := acctest.Start(t)
+				service := acctest.Start(t, acctest.WithoutQuirks("all")) // the pages show output without them
 				env = append(env, "GPURENT_BASE_URL="+service.BaseURL, "GPURENT_API_KEY="+service.APIKey,
 					"GPURENT_CONTROL_URL="+service.ControlURL)
 			}
