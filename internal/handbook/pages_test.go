@@ -76,7 +76,7 @@ func followReadme(t *testing.T, setup *cliSetup) {
 	t.Helper()
 	needs(t, "make")
 	clone := t.TempDir()
-	makefile := "include " + inProject("GNUmakefile") + "\nbuild:\n\ttest -x bin/terraform-provider-gpurent\n"
+	makefile := textOf(t, inProject("GNUmakefile")) + "\nbuild:\n\ttest -x bin/terraform-provider-gpurent\n"
 	write(t, makefile, clone, "GNUmakefile")
 	if err := errors.Join(os.Mkdir(filepath.Join(clone, "bin"), 0o700),
 		os.CopyFS(filepath.Join(clone, "examples"), os.DirFS(inProject("examples"))),

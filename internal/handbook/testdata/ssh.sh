@@ -16,4 +16,4 @@ test -n "$command" || exit 0
 mkdir -p "$HOME/$port"
 echo "ssh-ed25519 HOST$port" >"$HOME/$port/host_key.pub"
 echo "ssh-ed25519 KEY$port" >"$HOME/$port/key.pub"
-sh -c "$(echo "$command" | sed "s#/root/cluster#$HOME/$port#g")"
+sh -c "$(echo "$command" | sed "s#/root/cluster#'$HOME/$port'#g")"
