@@ -38,6 +38,17 @@ func TestCI_AppliesOnlyTheSavedPlan(t *testing.T) {
 		if strings.Count(text, "$TF apply") != 1 || !strings.Contains(text[:at], limits) {
 			t.Errorf("%s has another apply, or does not check the limits before it", file)
 		}
+		if strings.Contains(file, "github") && !strings.Contains(job, "exec $TF apply") { // a cancelled job signals the CLI
+			t.Errorf("%s: the shell of the job apply does not become the CLI", file)
+		}
+		if strings.Count(text, "environment: production") != 1 {
+			t.Errorf("%s: another job has the key of the job apply", file)
+		}
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "$TF init") && !strings.Contains(line, " -lockfile=readonly") {
+				t.Errorf("%s: %s", file, line)
+			}
+		}
 	}
 }
 

@@ -331,7 +331,8 @@ func TestValidate_InvalidArguments(t *testing.T) {
 	}
 }
 
-// With a spending limit, a plan that cannot read the offers fails. Without one, the apply reports it.
+// With a spending limit, a plan that cannot read the offers fails, and so does one that would destroy members first.
+// Without one, the apply reports it.
 func TestPlan_UnreadableOffers(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("all")) // the error is that of this request
@@ -342,4 +343,15 @@ func TestPlan_UnreadableOffers(t *testing.T) {
 	s.provider["spending"] = arguments{"max_burn_kop_h": int64(12000)}
 	_, messages = s.plan(train(1))
 	contains(t, messages, "Error: Cannot determine the price of the planned fleet")
+	delete(s.provider, "spending")
+
+	env.Proxy.Set()
+	s.apply(train(1))
+	env.Advance(time.Minute)
+	env.Proxy.Set(simtest.Request("GET", "/offers").Do(simtest.Refuse(403, "forbidden")))
+	plan, messages := s.plan(train(1, arguments{"disk_gb": int64(30)}))
+	contains(t, messages, "Error: Cannot determine the price of the planned fleet")
+	if len(plan.Replaces) == 0 {
+		t.Error("the plan replaces nothing")
+	}
 }
