@@ -17,9 +17,6 @@ joined() {
   expect "$admitted" "$(tr '\n' ' ' <~/"$head"/authorized_keys)"
 }
 
-# escaped PATH: the path in a command, for the replacement of a sed command.
-escaped() { printf %s "$1" | sed 's/ /\\\\ /g'; }
-
 # starts ROLE PORT TEXT...: the start command of a role's template, in the folder of a server, runs programs with
 # these arguments. The programs only log them; ssh and ray also end the endless loop.
 starts() {
@@ -33,9 +30,8 @@ starts() {
   command=$(jq -r --arg role "$1" '.resources[] | select(.type == "gpurent_template").instances[].attributes |
     select(.name | endswith($role)).onstart' terraform.tfstate)
   if printf %s "$command" | grep -F -e "$(cat ray-token)"; then exit 1; fi
-  here=$(escaped "$PWD") home=$(escaped "$HOME")
-  command=$(printf %s "$command" | sed "s#/root/cluster.log#$here/$1.out#g; s#/root/cluster#$home/$2#g
-    s#/run/sshd#$here/fake/run#g; s#/proc/sys/net/ipv4/ip_forward#$here/fake/forward#g")
+  command=$(printf %s "$command" | sed "s#/root/cluster.log#'$PWD/$1.out'#g; s#/root/cluster#'$HOME/$2'#g
+    s#/run/sshd#'$PWD/fake/run'#g; s#/proc/sys/net/ipv4/ip_forward#'$PWD/fake/forward'#g")
   log=$PWD/$1.log
   LOG=$log PATH=$PWD/fake:$PATH sh -c "${command% &}" || true
   shift 2
