@@ -97,7 +97,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 			return after
 		}
 		if kind != "gpurent_fleet" { // it reads its members first
-			refuse := simtest.Refuse(403, "forbidden")
+			refuse := simtest.Fail(403)
 			after := failsAfter("a deletion without permission", refuse, emptyAccount("usr_same")...)
 			after, diags := run(t, env).Destroy(after)
 			if text := texts(diags); after.State.IsNull() || !strings.Contains(text, "does not contain the account") {
@@ -106,7 +106,7 @@ func TestDelete_FailsForATaintedObject(t *testing.T) {
 		}
 		response := simtest.Pass // accepted: it is being destroyed
 		if collections[kind] != "" {
-			response = simtest.Refuse(409, "conflict")
+			response = simtest.Fail(409)
 		}
 		after := failsAfter("a deletion that the API has accepted or refused", response)
 		after, diags := run(t, env).Destroy(after)
@@ -145,12 +145,12 @@ func emptyAccount(id string) []simtest.Rule {
 	case "usr_same":
 		account = simtest.Pass
 	case "unreadable":
-		account = simtest.Refuse(401, "unauthorized")
+		account = simtest.Fail(401)
 	}
 	return []simtest.Rule{
 		simtest.Request("", "/me").Do(account),
 		simtest.Request("GET", "/[^/]+").Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)),
-		simtest.AnyRequest.Do(simtest.Refuse(404, "not_found")),
+		simtest.AnyRequest.Do(simtest.Fail(404)),
 	}
 }
 
@@ -206,10 +206,8 @@ func TestCollections_Arguments(t *testing.T) {
 	forEach(t, maps.Keys(collections), func(t *testing.T, env *acctest.Env, kind string) {
 		p := run(t, env)
 		config := map[string]any{}
-		for _, attribute := range p.ResourceSchemas[kind].Block.Attributes {
-			if (attribute.Required || attribute.Optional) && !slices.Contains(inPlace, attribute.Name) {
-				config[attribute.Name] = legal(kind, attribute.Name)[0]
-			}
+		for _, attribute := range sent(p.ResourceSchemas[kind].Block.Attributes) {
+			config[attribute.Name] = legal(kind, attribute.Name)[0]
 		}
 		for name := range config {
 			refuse := simtest.Respond(422, fmt.Sprintf(
@@ -349,7 +347,7 @@ func TestImport_Missing(t *testing.T) {
 // A plan may not be allowed to read the templates: the apply checks them.
 func TestPlan_UnreadableTemplates(t *testing.T) {
 	forEach(t, slices.Values(rented), func(t *testing.T, env *acctest.Env, kind string) {
-		env.Proxy.Set(simtest.Request("GET", "/templates").Do(simtest.Refuse(403, "forbidden")))
+		env.Proxy.Set(simtest.Request("GET", "/templates").Do(simtest.Fail(403)))
 		p := run(t, env)
 		_, diags := p.Plan(p.None(kind), samples[kind])
 		if hasError(diags) {

@@ -19,6 +19,13 @@ import (
 // inPlace are the arguments that the API does not have.
 var inPlace = []string{"rotate_before_days"}
 
+// sent returns the arguments that a creation sends.
+func sent(schema []*tfprotov6.SchemaAttribute) []*tfprotov6.SchemaAttribute {
+	return slices.DeleteFunc(slices.Clone(schema), func(attribute *tfprotov6.SchemaAttribute) bool {
+		return !attribute.Required && !attribute.Optional || slices.Contains(inPlace, attribute.Name)
+	})
+}
+
 // Whatever the API returns for the fields of an object that it cannot change, the state keeps the configured values,
 // and the same configuration is no change. Another configured value replaces the object.
 func TestUnchangeable_OnlyTheConfigurationReplaces(t *testing.T) {
@@ -55,10 +62,7 @@ func randomArguments(
 ) map[string]any {
 	t.Helper()
 	config := map[string]any{}
-	for _, attribute := range schema {
-		if !attribute.Required && !attribute.Optional || slices.Contains(inPlace, attribute.Name) {
-			continue
-		}
+	for _, attribute := range sent(schema) {
 		values := legal(kind, attribute.Name)
 		if len(values) != 2 {
 			t.Fatalf("%s.%s has the legal values %v, want two: add them to special in protocol_test.go", kind,
