@@ -77,7 +77,7 @@ In a configuration: offer_query = { gpu = ["SLUG"] }
 func TestGPUs_ExitCodes(t *testing.T) {
 	testenv.SetHome(t, t.TempDir())
 	t.Setenv("GPURENT_API_KEY", "")
-	env := acctest.Start(t, acctest.Intercept(simtest.Request("GET", "/gpus").Do(simtest.Refuse(404, "not_found"))))
+	env := acctest.Start(t, acctest.Intercept(simtest.Request("GET", "/gpus").Do(simtest.Fail(404))))
 	for _, test := range []struct {
 		address, arguments string
 		code               int

@@ -51,14 +51,14 @@ var interruptions = slices.Concat(
 
 // faults are errors of the service and the network; the apply continues.
 var faults = slices.Concat(
-	fault("500", simtest.Refuse(http.StatusInternalServerError, "internal")),
-	fault("503", simtest.Refuse(http.StatusServiceUnavailable, "provider_unavailable")),
+	fault("500", simtest.Fail(http.StatusInternalServerError)),
+	fault("503", simtest.Fail(http.StatusServiceUnavailable)),
 	fault("502", simtest.Respond(http.StatusBadGateway, "<html><body>502 Bad Gateway</body></html>")),
 	fault("dropped", cut),
 	[]failure{
 		{name: "429/before", anyCLI: true, respond: func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 			w.Header().Set("Retry-After", "1")
-			simtest.Refuse(http.StatusTooManyRequests, "rate_limited")(w, r, api)
+			simtest.Fail(http.StatusTooManyRequests)(w, r, api)
 		}},
 		// The API processes the request when the client has given up and has already sent the next one.
 		{

@@ -48,7 +48,7 @@ func TestPlan_UnverifiedEmail(t *testing.T) {
 			check("growth", env.Arguments(), created, with("size", int64(2)), want)
 			check("an empty fleet", env.Arguments(), none, with("size", int64(0)), "")
 		}
-		env.Proxy.Set(simtest.Request("GET", "/me").Do(simtest.Refuse(500, "internal")))
+		env.Proxy.Set(simtest.Request("GET", "/me").Do(simtest.Fail(500)))
 		unreadable := env.Arguments()
 		unreadable["max_retries"] = int64(0)
 		check("a replacement, unreadable", unreadable, created, with("template", "ubuntu"), "Cannot read the account")

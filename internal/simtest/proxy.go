@@ -105,7 +105,7 @@ func Respond(status int, body string) Interceptor {
 	}
 }
 
-// Refuse returns an error of the API.
+// Refuse returns an error with a code that the API does not have for the status. See Fail for the others.
 func Refuse(status int, code string) Interceptor {
 	return Respond(status, fmt.Sprintf(`{"error":{"code":%q,"message":"no"}}`, code))
 }

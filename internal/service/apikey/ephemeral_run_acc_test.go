@@ -79,7 +79,7 @@ func TestAccEphemeralAPIKey_failedRevocationIsReported(t *testing.T) {
 	proxy := new(simtest.Proxy)
 	proxy.Set(simtest.Request("DELETE", ".*").Do(func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		w.Header().Set("Retry-After", "50")
-		simtest.Refuse(429, "rate_limited")(w, r, api)
+		simtest.Fail(429)(w, r, api)
 	}))
 	env := acctest.Start(t, proxy.Option())
 	workspace := env.Workspace(env.Provider()+job+useJobKey, acctest.Traced()...)

@@ -135,11 +135,11 @@ func TestActions(t *testing.T) {
 			verb: "restart", prepare: failsWhenStopped, sent: "stop", errs: []string{"cannot be used", `"failed"`},
 		},
 		"restart, start refused": {
-			verb: "restart", prepare: intercepts(isStart, simtest.Refuse(409, "conflict")), sent: "stop start",
+			verb: "restart", prepare: intercepts(isStart, simtest.Fail(409)), sent: "stop start",
 			errs: []string{halted, "Run this action or gpurent_instance_start again", "Cannot start"},
 		},
 		"stop refused": {
-			verb: "stop", prepare: intercepts(isStop, simtest.Refuse(403, "forbidden")), sent: "stop",
+			verb: "stop", prepare: intercepts(isStop, simtest.Fail(403)), sent: "stop",
 			errs: []string{"lacks the scope instances:write"},
 		},
 		"restart above the burn limit": {

@@ -21,7 +21,6 @@ import (
 // state matches the result.
 func TestCreate_ResponseAboveCap(t *testing.T) {
 	t.Parallel()
-	const unavailable = "provider_unavailable"
 	expensive := []simtest.Rule{isCreate.Do(raisePrice), isGet.Do(raisePrice)}
 	for name, test := range map[string]struct {
 		rules   []simtest.Rule
@@ -36,11 +35,11 @@ func TestCreate_ResponseAboveCap(t *testing.T) {
 		},
 		"earlier": {expensive, true, "it was stopped", "stopped"},
 		"not to be destroyed": {
-			append([]simtest.Rule{isDelete.Do(simtest.Refuse(503, unavailable))}, expensive...), false,
+			append([]simtest.Rule{isDelete.Do(simtest.Fail(503))}, expensive...), false,
 			"It could not be removed", "running",
 		},
 		"not to be stopped": {
-			append([]simtest.Rule{isStop.Do(simtest.Refuse(503, unavailable))}, expensive...), true,
+			append([]simtest.Rule{isStop.Do(simtest.Fail(503))}, expensive...), true,
 			"It could not be removed", "running",
 		},
 	} {
@@ -145,7 +144,7 @@ func TestCreate_ResponseWithoutID(t *testing.T) {
 // more than the cap is not rented, or destroyed again.
 func TestCreate_PriceRisesAfterThePlan(t *testing.T) {
 	t.Parallel()
-	unavailable := simtest.Refuse(503, "provider_unavailable")
+	unavailable := simtest.Fail(503)
 	rents := func(w http.ResponseWriter, r *http.Request, api http.Handler) {
 		simtest.Record(w, r, api)
 		unavailable(w, r, api)

@@ -19,7 +19,7 @@ func TestOrigin_OtherKeyOfANewInstance(t *testing.T) {
 	}
 	narrow := withKey(`"instances:read","instances:write"`)
 	wide := withKey(`"instances:read","instances:write","user:read"`)
-	notFound := simtest.Refuse(404, "not_found")
+	notFound := simtest.Fail(404)
 	p.Set(isGet.Do(notFound), isDelete.Do(notFound), isList.Do(simtest.Respond(200, `{"data":[],"next_cursor":null}`)))
 	missing := "Cannot find instance " + inst.Text("id")
 	destroys := func() int { return env.CountRequests("DELETE", "/instances") }

@@ -26,7 +26,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 		response         simtest.Interceptor
 		removed, wantErr bool
 	}{
-		"not_found":                     {response: simtest.Refuse(404, "not_found"), removed: true},
+		"not_found":                     {response: simtest.Fail(404), removed: true},
 		"status destroying":             {response: simtest.SetField("status", "destroying"), removed: true},
 		"status destroyed":              {response: simtest.SetField("status", "destroyed"), removed: true},
 		"desired_state destroyed":       {response: simtest.SetField("desired_state", "destroyed"), removed: true},
@@ -39,7 +39,7 @@ func TestRead_RemovesOnlyDestroyedInstance(t *testing.T) {
 			response: simtest.Respond(200, `{"id":"ins_other","status":"destroyed","type":"on_demand"}`), wantErr: true,
 		},
 		"no server": {response: simtest.Respond(200, `{}`), wantErr: true},
-		"forbidden": {response: simtest.Refuse(403, "forbidden"), wantErr: true},
+		"forbidden": {response: simtest.Fail(403), wantErr: true},
 	} {
 		for _, listed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, listed %t", name, listed), func(t *testing.T) {

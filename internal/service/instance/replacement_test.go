@@ -23,7 +23,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		must(t, env.SetAccount(simulator.AccountPatch{BalanceKop: new(int64(100)), CreditLimitKop: new(int64(0))}))
 	}
 	noOwnOffer := func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) {
-		p.Set(isOffer.Do(simtest.Refuse(404, "not_found")))
+		p.Set(isOffer.Do(simtest.Fail(404)))
 	}
 	// The listing can still contain the offer of the instance.
 	onlyOwnOffer := func(_ *testing.T, env *acctest.Env, p *simtest.Proxy, own string) {
@@ -32,7 +32,7 @@ func TestReplacement_FailsAtPlan(t *testing.T) {
 		p.Set(isOffers.Do(simtest.Rewrite(func(body map[string]any) { body["data"] = []any{offer} })))
 	}
 	unreadable := func(_ *testing.T, _ *acctest.Env, p *simtest.Proxy, _ string) {
-		p.Set(simtest.Request("GET", "/templates").Do(simtest.Refuse(500, "internal")))
+		p.Set(simtest.Request("GET", "/templates").Do(simtest.Fail(500)))
 	}
 	const otherDisk, cannot = int64(61), "ERROR: Cannot replace"
 	burn := withSpending("max_burn_kop_h", int64(10_000))

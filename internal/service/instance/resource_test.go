@@ -50,7 +50,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 		},
 		"interruption": {interrupt: true, want: []string{"ERROR: Interrupted while instance ID"}, status: "starting"},
 		"destroyed": {
-			after: []simtest.Rule{isRead.Do(simtest.Refuse(404, "not_found"))}, want: []string{"Instance ID no longer exists"},
+			after: []simtest.Rule{isRead.Do(simtest.Fail(404))}, want: []string{"Instance ID no longer exists"},
 			status: "stopped",
 		},
 		"outbid, restart": {
@@ -64,7 +64,7 @@ func TestUpdate_Diagnostics(t *testing.T) {
 			after: []simtest.Rule{expensive}, want: []string{aboveLimit, "It was stopped again"}, status: "starting",
 		},
 		"above the cap, and not stopped": {
-			after: []simtest.Rule{expensive, isStop.Do(simtest.Refuse(402, "insufficient_funds"))},
+			after: []simtest.Rule{expensive, isStop.Do(simtest.Fail(402))},
 			want:  []string{aboveLimit, "its stop failed"}, status: "starting",
 		},
 	} {
@@ -117,7 +117,7 @@ func TestDelete_Diagnostics(t *testing.T) {
 		"timeout after the request was accepted": {accepts, false, []string{
 			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API accepted",
 		}},
-		"refusal": {simtest.Refuse(409, "conflict"), false, []string{
+		"refusal": {simtest.Fail(409), false, []string{
 			"is not destroyed yet: It took longer than 2s (timeouts.delete). The API did not",
 		}},
 		"no response":  {simtest.Refuse(502, "internal"), false, []string{"ERROR: Cannot destroy instance", "DELETE /"}},

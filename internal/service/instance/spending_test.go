@@ -14,7 +14,7 @@ import (
 func TestSpending_UnreadableAccount(t *testing.T) {
 	t.Parallel()
 	isBalance := simtest.Request("GET", "/balance")
-	forbidden, internal := simtest.Refuse(403, "forbidden"), simtest.Refuse(500, "internal")
+	forbidden, internal := simtest.Fail(403), simtest.Fail(500)
 	burn := withSpending("max_burn_kop_h", int64(1e12))
 	const unchecked, unpriced = "ERROR: Cannot check the spending limits", "ERROR: Cannot determine the price"
 	const noOffers = "ERROR: Cannot read offers"
