@@ -298,6 +298,7 @@ func TestCreate_NotReadyInTime(t *testing.T) {
 // A plan compares a fleet with all its members with the limits of the provider.
 func TestPlan_SpendingLimits(t *testing.T) {
 	t.Parallel()
+	// The limit needs the balance, and the neighbours cost more than it allows.
 	s := newSession(t, acctest.Start(t, acctest.WithoutQuirks("forbidden-balance", "strange-neighbours")))
 	s.provider["spending"] = arguments{"max_burn_kop_h": int64(12000)}
 	_, messages := s.plan(train(20))
@@ -336,7 +337,8 @@ func TestValidate_InvalidArguments(t *testing.T) {
 func TestPlan_UnreadableOffers(t *testing.T) {
 	t.Parallel()
 	env := acctest.Start(t, acctest.WithoutQuirks("all")) // the error is that of this request
-	env.Proxy.Set(simtest.Request("GET", "/offers").Do(simtest.Refuse(403, "forbidden")))
+	unreadable := simtest.Request("GET", "/offers").Do(simtest.Fail(403))
+	env.Proxy.Set(unreadable)
 	s := newSession(t, env)
 	_, messages := s.plan(train(1))
 	contains(t, messages, "!Error: ")
@@ -348,7 +350,7 @@ func TestPlan_UnreadableOffers(t *testing.T) {
 	env.Proxy.Set()
 	s.apply(train(1))
 	env.Advance(time.Minute)
-	env.Proxy.Set(simtest.Request("GET", "/offers").Do(simtest.Refuse(403, "forbidden")))
+	env.Proxy.Set(unreadable)
 	plan, messages := s.plan(train(1, arguments{"disk_gb": int64(30)}))
 	contains(t, messages, "Error: Cannot determine the price of the planned fleet")
 	if len(plan.Replaces) == 0 {

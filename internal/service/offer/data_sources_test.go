@@ -39,6 +39,7 @@ func TestOffer_Unavailable(t *testing.T) {
 // The price estimate and the availability check of a plan use the offer of the data source, without another request.
 func TestOffer_OneRequestPerPlan(t *testing.T) {
 	t.Parallel()
+	// With these quirks, a change is not visible at once, or a request is repeated.
 	env := acctest.Start(t, acctest.WithoutQuirks("cached-offers", "gateway-errors"))
 	cheapest := env.CheapestOffer("rtx_4090", "on_demand")
 	for _, available := range []bool{true, false} {
